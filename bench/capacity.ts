@@ -5,7 +5,7 @@ import { describeSetting, type SweepSetting, sweepName } from './sweep.ts'
 
 /** Shares of a setting's closed-loop throughput at which the sweep measures latency. */
 export const LOAD_SHARES = [0.25, 0.5, 0.75] as const
-/** A rate counts as measured if this part of it was attested in time. */
+/** A rate counts as measured if at least this share was attested in time. */
 const ANSWERED = 0.98
 
 /** A setting under a fixed rate. */

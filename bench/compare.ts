@@ -1,6 +1,6 @@
 // Compares two results: bun bench/compare.ts before.json after.json
-// A difference counts only when the rounds of the two runs don't overlap and the medians differ by more than a few per
-// cent; all else is noise.
+// A difference counts only if the rounds of the two runs don't overlap and the medians differ by more than a few
+// percent. Everything else is noise.
 
 import { answerHelp } from '../test/support/head-help.ts'
 import { formatTable, formatValue } from './report.ts'
@@ -20,11 +20,11 @@ export interface Comparison {
   readonly change: Change
 }
 
-/** Differences below this are not told apart, however quiet the machine. */
+/** Smaller differences count as equal, even on a quiet machine. */
 const SMALLEST_CHANGE = 0.03
 /** Two runs of five equal rounds fail to overlap by chance once in 126 times; of three rounds, once in ten. */
 const FEWEST_ROUNDS = 5
-/** Measurements without any of the service's code: when they differ, the machine was different. */
+/** Measurements that contain no service code. If they differ, the machines differed. */
 const MACHINE_PROBES = ['floor.echo.closed.cpu', 'floor.keccak'] as const
 const MACHINE_DRIFT = 0.05
 

@@ -1,21 +1,23 @@
-// CPU time that a process and its living descendants have used, user and system. Read from the kernel, so it doesn't
-// depend on who produces the load. Source: proc(5), "/proc/pid/stat"; elsewhere ps(1).
+// CPU time, user and system, that a process and its living descendants have used, as counted by the kernel. Source:
+// proc(5), "/proc/pid/stat"; elsewhere ps(1).
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** USER_HZ: what the kernel counts user-visible ticks in on every Linux architecture that Bun runs on. */
+/** USER_HZ: the kernel's tick rate for user space on every Linux architecture that Bun supports. */
 const TICKS_PER_SECOND = 100
-/** utime, stime and nice are fields 14, 15 and 19; the first after the command's closing bracket is field 3. */
+/** utime, stime and nice are fields 14, 15 and 19; the first field after the command's closing bracket is field 3. */
 const UTIME = 11
 const STIME = 12
 const NICE = 16
 
 export interface StatTimes {
   readonly ticks: number
-  /** From -20 to 19, the most yielding. */
+  /** From -20 to 19, the lowest priority. */
   readonly nice: number
 }
 
-/** Parses a stat file. The command may hold spaces and brackets, so the fields begin after the last closing bracket. */
+/**
+ * Parses a stat file. The command may contain spaces and brackets, so the fields start after the last closing bracket.
+ */
 export const parseStat = (stat: string): StatTimes => {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const ticks = Number(fields[UTIME]) + Number(fields[STIME])
@@ -70,20 +72,23 @@ const treeTicks = (pid: number, parentNice: number | null = null): TreeTicks => 
 
 /** Microseconds, user and system. */
 export interface CpuTime {
-  /** The process, all its threads and its living descendants but those of `yielding`. */
+  /** CPU time of the process, all its threads and its living descendants except `yielding`. */
   readonly total: number
-  /** Descendants at a lower priority than their parent's: work for the processor's spare time. Null where unknown. */
+  /** CPU time of descendants with a lower priority than their parent, which use idle processors. Null if unknown. */
   readonly yielding: number | null
-  /** Its first thread alone: in a Bun process, the one that runs the main script. Null where it can't be told apart. */
+  /** CPU time of the first thread: in Bun, the thread of the main script. Null if unknown. */
   readonly mainThread: number | null
 }
 
 const microseconds = (ticks: number): number => (ticks / TICKS_PER_SECOND) * 1_000_000
 
-/** Null when it can't be read (no such process, or no ps). The resolution is 10 ms: measure over a second or more. */
+/**
+ * Null if the time can't be read (no such process, or no ps). The resolution is 10 ms, so measure over at least a
+ * second.
+ */
 export const processCpuTime = (pid: number): CpuTime | null => {
   if (process.platform === 'linux') {
-    // Zero ticks mean a process that has just started, unless it does not exist.
+    // Zero ticks mean a process that has just started, or one that does not exist.
     if (readIfThere(`/proc/${pid}/stat`) === null) return null
     const ticks = treeTicks(pid)
     const thread = readIfThere(`/proc/${pid}/task/${pid}/stat`)
@@ -100,7 +105,7 @@ export const processCpuTime = (pid: number): CpuTime | null => {
 const difference = (before: number | null, after: number | null): number | null =>
   before === null || after === null ? null : after - before
 
-/** What was used between two readings; null when either is missing. */
+/** CPU time between two readings; null if either is missing. */
 export const cpuBetween = (before: CpuTime | null, after: CpuTime | null): CpuTime | null => {
   if (before === null || after === null) return null
   return {

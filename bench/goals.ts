@@ -133,7 +133,9 @@ const GOALS: readonly GoalDefinition[] = [
   { name: 'scale.list.memory_many', label: 'memory of a list of a million', unit: 'MB', bound: 'at most', limit: 40 },
 ]
 
-/** Adds the ratios: one measurement divided by another, round by round; none if one of the two is missing. */
+/**
+ * Adds the ratios: one measurement divided by another, round by round. Omits a ratio if either measurement is missing.
+ */
 export const addDerived = (collector: Collector): void => {
   const divide = (ratioOf: MeasurementDefinition, over: string, under: string): void => {
     const divisors = collector.rounds(under)

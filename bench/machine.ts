@@ -1,4 +1,4 @@
-// Describes the machine, the runtime and the commit of a result, without which its numbers mean nothing.
+// Describes the machine, the runtime and the commit of a result, which its numbers depend on.
 import { availableParallelism, cpus, loadavg, platform, release, totalmem } from 'node:os'
 import { join } from 'node:path'
 
@@ -10,7 +10,7 @@ export interface Machine {
   /** Operating system and kernel. */
   readonly system: string
   readonly architecture: string
-  /** Load average of the last minute when the run began. Far above 0, other programs were running. */
+  /** Load average of the last minute at the start. A value far above 0 means that other programs were running. */
   readonly loadAverage: number
 }
 
@@ -38,7 +38,7 @@ export const readMachine = (): Machine => ({
 /** Above this load per core at the start, other programs distort the result. */
 const BUSY_LOAD = 0.5
 
-/** Null if the machine was idle when the run began. */
+/** Returns null if the machine was idle at the start. */
 export const describeBusy = ({ cores, loadAverage }: Pick<Machine, 'cores' | 'loadAverage'>): string | null =>
   loadAverage <= BUSY_LOAD * cores
     ? null
@@ -46,7 +46,7 @@ export const describeBusy = ({ cores, loadAverage }: Pick<Machine, 'cores' | 'lo
 
 export const readRuntime = (): Runtime => ({ name: 'bun', version: Bun.version, revision: Bun.revision })
 
-/** Files that the bench writes itself, and documentation: their changes do not affect the numbers. */
+/** Files that the bench writes, and documentation: changes to them do not affect the numbers. */
 const NOT_CODE = [':!docs/images/bench-*.svg', ':!*.md']
 
 const git = (...argumentList: string[]): string | null => {
@@ -54,7 +54,7 @@ const git = (...argumentList: string[]): string | null => {
     const { stdout, exitCode } = Bun.spawnSync(['git', ...argumentList], { cwd: join(import.meta.dir, '..') })
     return exitCode === 0 ? stdout.toString().trim() : null
   } catch {
-    // No git on this machine: the result then says that its commit is unknown.
+    // Without git, the result has no commit.
     return null
   }
 }

@@ -11,7 +11,7 @@ export const LONG_PARTS = ['peers', 'scale', 'sweep', 'overload', 'soak'] as con
 export const PARTS = [...USUAL_PARTS, ...LONG_PARTS] as const
 export type Part = (typeof PARTS)[number]
 
-/** The parts that the table of ratios needs, and the settings of its sweep: few, so that the run takes only minutes. */
+/** The parts that the table of ratios needs, with few settings of the sweep, so that the run takes minutes. */
 const RATIO_PARTS: readonly Part[] = PARTS.filter(
   (part) => !['floor', 'solana', 'stages', 'peers', 'soak'].includes(part),
 )
@@ -39,38 +39,38 @@ export interface BenchOptions {
   readonly ratios: boolean
   readonly connections: number
   readonly ratePerSecond: number
-  /** secp256k1 backend that the service is told to use. */
+  /** Requested secp256k1 backend of the service. */
   readonly signer: string
-  /** Rate of the soak; null: 70% of the capacity that it measures. */
+  /** Rate of the soak; null for 70% of the measured capacity. */
   readonly soakRatePerSecond: number | null
   /** Duration of the soak. */
   readonly minutes: number
-  /** Folder for the drawings; null: draw nothing. */
+  /** Folder for drawings; null draws nothing. */
   readonly imageFolder: string | null
-  /** The settings that the sweep tries; null: chosen for the machine's cores. */
+  /** Settings of the sweep; null chooses them for the machine's cores. */
   readonly sweep: { readonly workers: readonly number[] | null; readonly processes: readonly number[] | null }
-  /** Load generators on this machine, and commands that start further ones. */
+  /** Number of load generators on this machine, and commands that start further generators. */
   readonly generators: { readonly count: number; readonly commands: readonly string[] }
-  /** A running deployment to measure instead of own servers; null: none. */
+  /** A running deployment to measure; null measures local servers. */
   readonly deployment: Deployment | null
 }
 
 export interface Deployment {
   readonly url: string
-  /** At least one; the requests use them in turn. */
+  /** At least one key; requests use them in turn. */
   readonly keys: readonly string[]
   readonly chain: string
   readonly target: { readonly to: string } | { readonly verificationHash: string }
 }
 
-/** The command line is wrong. The message is one line for stderr. */
+/** An invalid command line. The message is one line for stderr. */
 export class OptionInvalidError extends Error {
   override readonly name = 'OptionInvalidError'
 }
 
 const IMAGE_FOLDER = join(import.meta.dir, '..', 'docs', 'images')
 
-/** On two cores the compilers take up to a tenth of the processor time of the first ten seconds under load. */
+/** On two cores, the compilers use up to a tenth of the CPU time of the first ten seconds under load. */
 const COMPILED_MS = 10_000
 
 const FULL: Durations = {
@@ -168,7 +168,7 @@ const parseDeployment = (texts: DeploymentTexts): Deployment | null => {
   }
 }
 
-/** Null when help was asked for. @throws OptionInvalidError */
+/** Null if help was requested. @throws OptionInvalidError */
 export const parseOptions = (argumentList: readonly string[]): BenchOptions | null => {
   const text = { type: 'string' } as const
   const flag = { type: 'boolean', default: false } as const

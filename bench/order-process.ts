@@ -1,4 +1,4 @@
-// A child process that takes orders, one at a time, and answers each: a load generator or the identity client.
+// A child process that executes orders, one at a time, and replies to each: a load generator or the identity client.
 import type { Processes, ProcessOptions } from './processes.ts'
 
 export type OrderReply = { readonly type: string } | { readonly type: 'failed'; readonly reason: string }

@@ -1,5 +1,4 @@
-// Starts processes and creates folders for the bench, and stops and removes all of them at the end, after a failure and
-// on Ctrl-C.
+// Starts processes and creates folders for the bench. Stops and removes them at the end, after a failure and on Ctrl-C.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,9 +9,9 @@ export interface ProcessOptions {
   readonly name: string
   readonly command: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
-  /** With this, the process gets a channel for messages. */
+  /** If present, the process gets a message channel. */
   readonly onMessage?: (message: unknown) => void
-  /** Defaults to `ipc`. With `stdio`, each line of stdin and stdout is a message in JSON. */
+  /** Defaults to `ipc`. With `stdio`, each line of stdin and stdout is a JSON message. */
   readonly channel?: 'ipc' | 'stdio'
   readonly onExit?: (exitCode: number | null) => void
 }
@@ -22,29 +21,31 @@ export interface ManagedProcess {
   send(message: unknown): void
   /** Null while the process runs; 128 if a signal ended it. */
   exitCode(): number | null
-  /** The end of its stdout and stderr, for a message about its failure. */
+  /** Returns the end of stdout and stderr, for an error message. */
   output(): Promise<string>
   stop(): Promise<void>
 }
 
 export interface Processes {
   start(options: ProcessOptions): ManagedProcess
-  /** Runs a program to its end. @returns its stdout. @throws Error with its stderr if it fails or is stopped */
+  /** Runs a program until it ends. @returns its stdout @throws Error with its stderr if it fails or is stopped */
   run(name: string, command: readonly string[], folder?: string): Promise<string>
-  /** An empty folder of its own, removed by `stopAll`. */
+  /** Creates an empty folder, which `stopAll` removes. */
   temporaryFolder(): string
-  /** Stops all processes (SIGTERM, then SIGKILL), then removes all folders. May be called twice. None starts after it. */
+  /**
+   * Stops all processes (SIGTERM, then SIGKILL), then removes all folders. Idempotent. No process starts afterwards.
+   */
   stopAll(): Promise<void>
 }
 
 const STOP_GRACE_MS = 8_000
 const OUTPUT_SHOWN = 2_000
 
-/** The environment without the developer's own COUNTERSIGN_* settings, which must not affect the measured service. */
+/** The environment without COUNTERSIGN_* variables of the developer, which must not affect the measured service. */
 const inheritedEnvironment = (): Record<string, string | undefined> =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('COUNTERSIGN_')))
 
-/** Passes on the messages of a process's stdout. Skips other lines, such as the banner of an SSH server. */
+/** Forwards the messages of a process's stdout. Skips other lines, such as the banner of an SSH server. */
 const readMessages = async (
   output: ReadableStream<Uint8Array>,
   onMessage: (message: unknown) => void,
@@ -83,7 +84,7 @@ export const createProcesses = (): Processes => {
     logFolder ??= temporaryFolder()
     const log = Bun.file(join(logFolder, `${folders.length}-${running.size}-${name.replaceAll(' ', '-')}.log`))
     const child: Subprocess = Bun.spawn([...command], {
-      // The baselines get the same allocator settings as `bun start` sets.
+      // Other servers get the same allocator settings as `bun start` sets.
       env: { ...ALLOCATOR_ENVIRONMENT, ...inheritedEnvironment(), ...environment },
       stdin: isPiped ? 'pipe' : 'ignore',
       stdout: isPiped ? 'pipe' : log,
@@ -139,16 +140,16 @@ export const createProcesses = (): Processes => {
 }
 
 export interface SignalWatch {
-  /** The exit code a shell expects (128 + the signal's number) once a signal came; null before. */
+  /** Returns 128 + the signal's number after a signal, as shells expect; null before. */
   exitCode(): number | null
 }
 
-/** Time in which the program can end by itself after a signal. */
+/** Time in which the program may end after a signal. */
 const END_GRACE_MS = 5_000
 
 /**
- * On the first Ctrl-C or SIGTERM, stops the processes, so that the program prints the results so far. Exits if the program
- * has not ended after five seconds, and at once on the second signal.
+ * On the first Ctrl-C or SIGTERM, stops the processes, so that the program prints the results so far. Exits if the
+ * program has not ended after five seconds, and immediately on a second signal.
  */
 export const stopOnSignals = (processes: Processes): SignalWatch => {
   let exitCode: number | null = null
@@ -163,7 +164,7 @@ export const stopOnSignals = (processes: Processes): SignalWatch => {
   return { exitCode: () => exitCode }
 }
 
-/** A loopback port that is free now. */
+/** Returns a free loopback port. */
 export const freePort = (): number => {
   const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
   const { port } = listener
@@ -172,8 +173,8 @@ export const freePort = (): number => {
 }
 
 /**
- * Waits for the first good answer.
- * @throws Error with the process's last output when it ends first or answers too late
+ * Waits for the first successful answer.
+ * @throws Error with the process's last output if it ends or does not answer in time
  */
 export const waitUntilReady = async (url: string, managed: ManagedProcess, timeoutMs = 30_000): Promise<Response> => {
   const giveUpMs = performance.now() + timeoutMs
@@ -183,7 +184,7 @@ export const waitUntilReady = async (url: string, managed: ManagedProcess, timeo
       const response = await fetch(url, { signal: AbortSignal.timeout(1_000) })
       if (response.ok) return response
     } catch {
-      // The server does not listen yet: try again.
+      // The server does not listen yet.
     }
     await Bun.sleep(50)
   }

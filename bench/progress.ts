@@ -1,13 +1,13 @@
-// Shows the progress of a long run on stderr, so that stdout holds only the result.
+// Shows the progress of a long run on stderr, so that stdout contains only the result.
 
 export interface Progress {
-  /** Begins a section of steps that take about equally long. From its first finished step on, steps show the time left. */
+  /** Begins a section of steps of similar duration. After its first finished step, steps show the remaining time. */
   section(steps: number): void
-  /** A step of the section is finished. */
+  /** Call when a step of the section is finished. */
   finished(): void
-  /** A step that takes a while. On a terminal it replaces the line before. */
+  /** Shows a step that takes a while. On a terminal, it replaces the previous line. */
   step(text: string): void
-  /** A line that stays. */
+  /** Prints a permanent line. */
   note(text: string): void
   /** Clears the line of the last step. */
   end(): void

@@ -1,4 +1,4 @@
-// Reads the file quickstart.env that the first start of a service writes: `NAME=value` lines.
+// Reads quickstart.env, which the first start of a service writes: `NAME=value` lines.
 
 /** Values of quickstart.env by name. */
 export type Quickstart = Readonly<Record<string, string>>
@@ -11,7 +11,7 @@ export const parseEnvironmentFile = (text: string): Quickstart =>
       .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
   )
 
-/** @throws Error naming what is missing. */
+/** @throws Error with the missing name */
 export const requiredValue = (quickstart: Quickstart, name: string): string => {
   const value = quickstart[name]
   if (value === undefined || value === '') throw new Error(`quickstart.env has no ${name}`)

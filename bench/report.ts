@@ -22,7 +22,7 @@ const PART_TITLES: Readonly<Record<string, string>> = {
   summary: 'Summary',
 }
 
-/** A number in its unit, three significant digits or whole. */
+/** Formats a number with its unit, with three significant digits or as a whole number. */
 export const formatValue = (value: number, unit: Unit): string => {
   if (unit === 'count') return value.toLocaleString('en-US')
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2
@@ -30,7 +30,7 @@ export const formatValue = (value: number, unit: Unit): string => {
   return unit === 'ratio' ? `${number}×` : unit === '/s' ? `${number}/s` : `${number} ${unit}`
 }
 
-/** Rows in columns, the first left-aligned, the others right-aligned. */
+/** Formats rows as columns, the first left-aligned, the others right-aligned. */
 export const formatTable = (rows: readonly (readonly string[])[]): string => {
   const widths = rows.reduce<number[]>(
     (known, row) => row.map((cell, column) => Math.max(known[column] ?? 0, cell.length)),
@@ -47,7 +47,7 @@ export const formatTable = (rows: readonly (readonly string[])[]): string => {
     .join('\n')
 }
 
-/** Outcomes that are not throughput. They have a table of their own. */
+/** Outcomes that are not throughput; they have a separate table. */
 const OUTCOMES = ['refused', 'late', 'errors'] as const
 export const isOutcome = ({ name, unit }: Measurement): boolean =>
   unit === '/s' && OUTCOMES.some((what) => name.endsWith(`.${what}`))
@@ -84,7 +84,7 @@ const formatCapacity = (measurements: readonly Measurement[]): string[] => {
   return rows.length === 0 ? [] : ['', 'Capacity: nodes like this machine', formatTable([CAPACITY_HEAD, ...rows])]
 }
 
-/** The sweep as a table and a sentence; empty when there was no sweep. */
+/** Formats the sweep as a table and a sentence; empty without a sweep. */
 const formatSweep = (measurements: readonly Measurement[]): string[] => {
   const points = sweepPoints(measurements)
   const sentence = describeRecommendation(points)
@@ -100,7 +100,7 @@ const formatSweep = (measurements: readonly Measurement[]): string[] => {
   ]
 }
 
-/** Loads of which a request was not attested in time, and all loads on a deployment. */
+/** Loads with a request that was not attested in time, and all loads on a deployment. */
 const outcomeRows = (measurements: readonly Measurement[]): string[][] =>
   measurements.flatMap(({ name, label, median }) => {
     const load = /^(.+)\.throughput$/.exec(name)?.[1]
@@ -123,7 +123,7 @@ const formatOutcomes = (measurements: readonly Measurement[]): string[] => {
 const findingLines = (findings: readonly string[]): string[] =>
   findings.length === 0 ? [] : ['', 'Findings', ...findings.map((finding) => `  ${finding}`)]
 
-/** The table of `--ratios`, and the findings that make it doubtful. */
+/** Formats the table of `--ratios` and the findings that make it doubtful. */
 export const formatRatios = ({ goals, findings }: BenchResult): string => {
   const rows = tableOfRatios(goals).map(({ label, value, unit, bound, limit }) => [
     label,

@@ -1,5 +1,5 @@
-// A result: measurements, machine, and whether the goals were reached. compare.ts reads its JSON form, to which
-// later parts of the bench may add measurements; the names are stable.
+// A result: measurements, machine, and whether the goals were reached. compare.ts reads the JSON form, to which later
+// versions may add measurements. The names are stable.
 import type { Commit, Machine, Runtime } from './machine.ts'
 import { median } from './stages/harness.ts'
 
@@ -11,7 +11,7 @@ export const RESULT_SCHEMA = 'countersign-bench/1'
 export type Unit = 'µs' | 'ms' | '/s' | 'ratio' | 'MB' | 'MB/h' | '%' | 'count'
 
 export interface MeasurementDefinition {
-  /** Stable and dotted: part, then what: `service.closed.throughput`. */
+  /** Stable dotted name that starts with the part: `service.closed.throughput`. */
   readonly name: string
   readonly label: string
   readonly unit: Unit
@@ -42,18 +42,18 @@ export interface BenchResult {
   readonly machine: Machine
   readonly runtime: Runtime
   readonly commit: Commit | null
-  /** How it was run: parts, durations, connections, rate, signer. */
+  /** Settings of the run: parts, durations, connections, rate, signer. */
   readonly settings: Readonly<Record<string, unknown>>
   readonly measurements: readonly Measurement[]
   readonly goals: readonly Goal[]
-  /** Errors by status, wrong answers, anything that makes a number doubtful. Empty is good. */
+  /** Errors by status, wrong answers, and other reasons to doubt a number. Empty if there are none. */
   readonly findings: readonly string[]
 }
 
 export interface Collector {
   /** Adds a round's value; the first call defines the measurement. */
   add(definition: MeasurementDefinition, value: number): void
-  /** Rounds so far; empty when nothing was added under this name. */
+  /** Returns the rounds so far; empty if nothing was added under this name. */
   rounds(name: string): readonly number[]
   find(text: string): void
   measurements(): Measurement[]
@@ -113,7 +113,7 @@ const isGoal = (value: unknown): value is Goal =>
   typeof value['value'] === 'number' &&
   typeof value['reached'] === 'boolean'
 
-/** @throws ResultInvalidError naming what is wrong. */
+/** @throws ResultInvalidError with the reason */
 export const parseResult = (text: string): BenchResult => {
   let value: unknown
   try {

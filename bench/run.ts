@@ -1,5 +1,5 @@
-// The benchmark: the service, the floor and peers on one machine in one run, interleaved, over loopback; or load alone on
-// a deployment that runs already. `bun run bench --help` lists the options.
+// The benchmark: measures the service, the floor and peers on one machine in one run, interleaved, over loopback; or
+// only a running deployment. `bun run bench --help` lists the options.
 
 import { chooseSecp256k1Backend, SECP256K1_BACKEND_NAMES } from '../src/signing/secp256k1-backends.ts'
 import { addDerived, judgeGoals } from './goals.ts'
@@ -52,7 +52,7 @@ const AFTER_ROUNDS: readonly {
   { part: 'soak', measure: measureSoak },
 ]
 
-/** Percent of the processors' time that other machines of the host may take. Above it, they distort the numbers. */
+/** Maximum percentage of CPU time that other machines of the host may use without distorting the numbers. */
 const STOLEN_MAX = 10
 
 /** Finds the signing backend in the same way as the service. @throws OptionInvalidError */
@@ -161,7 +161,7 @@ const main = async (): Promise<number> => {
     const result = await run(options, processes, signals)
     const format = options.ratios ? formatRatios : formatResult
     console.log(options.json ? JSON.stringify(result, null, 1) : format(result))
-    // Fail on findings, which make the numbers doubtful, but not on goals that were not reached.
+    // Fails on findings, which make the numbers doubtful, but not on missed goals.
     return signals.exitCode() ?? (result.findings.length === 0 ? 0 : 1)
   } catch (cause) {
     const interrupted = signals.exitCode()

@@ -1,4 +1,4 @@
-// Fits a straight line through measurements over time: how fast something grows, and with which error.
+// Fits a straight line through measurements over time, to determine growth and its error.
 
 export interface Slope {
   /** Growth of y per unit of x. */
@@ -8,9 +8,9 @@ export interface Slope {
 }
 
 /**
- * Least squares. Neighbouring samples of a process's memory are alike, which makes the plain standard error too small: it
- * is widened by the residuals' correlation with their predecessors (effective sample size, Bayley and Hammersley, 1946).
- * Null for fewer than four points, or points of one x.
+ * Least squares. Successive samples of a process's memory are correlated, so the plain standard error would be too
+ * small. It is widened by the correlation of the residuals (effective sample size, Bayley and Hammersley, 1946). Null
+ * for fewer than four points, or if all points have the same x.
  */
 export const fitSlope = (points: readonly (readonly [x: number, y: number])[]): Slope | null => {
   const count = points.length

@@ -1,7 +1,7 @@
 // Writes measured results into docs/speed.md: bun bench/speed-page.ts result.json [more.json …]
-// Refuses a result of a quick run, and one with findings unless --with-findings quotes them too. The page has two sections,
-// speed and the long run (an hour, often of another day). Each says where, on what and when it was measured; a section
-// stays as it is when no result belongs to it.
+// Refuses results of quick runs, and results with findings unless --with-findings quotes the findings too. The page has
+// two sections, speed and the long run (an hour, often on another day). Each describes its machine and time. A section
+// without new results stays unchanged.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { answerHelp } from '../test/support/head-help.ts'
@@ -13,7 +13,7 @@ answerHelp(import.meta)
 export interface Section {
   readonly begin: string
   readonly end: string
-  /** Whether a measurement or a goal belongs to this section. */
+  /** Returns whether a measurement or a goal belongs to this section. */
   readonly holds: (named: { readonly name: string }) => boolean
   readonly make: (result: BenchResult, hasDrawing?: HasDrawing, quoting?: Quoting) => string
 }
@@ -23,11 +23,11 @@ const isOfSoak = ({ name }: { readonly name: string }): boolean => name.startsWi
 const marks = (name: string) => ({ begin: `<!-- ${name}: made by bench/speed-page.ts -->`, end: `<!-- /${name} -->` })
 
 export interface Quoting {
-  /** Quotes a result with findings, and shows the findings below the numbers, instead of refusing it. */
+  /** Accepts a result with findings, and shows the findings below the numbers. */
   readonly withFindings?: boolean
 }
 
-/** @throws ResultInvalidError for a result that must not be quoted */
+/** @throws ResultInvalidError if the result must not be quoted */
 const checkQuotable = ({ findings, settings, commit }: BenchResult, { withFindings = false }: Quoting): void => {
   if (findings.length > 0 && !withFindings) throw new ResultInvalidError(`it has findings: ${findings[0]}`)
   if (settings['interrupted'] === true) throw new ResultInvalidError('its run was interrupted')
@@ -36,8 +36,8 @@ const checkQuotable = ({ findings, settings, commit }: BenchResult, { withFindin
 }
 
 /**
- * Merges the results of several runs that measured different parts.
- * @throws ResultInvalidError when they are not of one machine, runtime and commit, or measured the same thing.
+ * Merges the results of runs that measured different parts.
+ * @throws ResultInvalidError if they differ in machine, runtime or commit, or measured the same part
  */
 export const mergeResults = (results: readonly BenchResult[], quoting: Quoting = {}): BenchResult => {
   const [first, ...others] = results
@@ -63,7 +63,7 @@ export const mergeResults = (results: readonly BenchResult[], quoting: Quoting =
 const findingList = ({ findings }: BenchResult): string[] =>
   findings.length === 0 ? [] : ['', 'Findings of the bench:', '', ...findings.map((text) => `- ${text}`)]
 
-/** One sentence: when, on which machine, and with which runtime and commit. */
+/** Describes the time, the machine, the runtime and the commit in one sentence. */
 const describePlace = ({ startedAt, machine, runtime, commit, settings }: BenchResult): string => {
   const system = `${machine.cpu}, ${machine.cores} cores, ${machine.system} ${machine.architecture}`
   const of = commit === null ? '' : `, commit ${commit.id.slice(0, 12)}`
@@ -77,7 +77,7 @@ const describePlace = ({ startedAt, machine, runtime, commit, settings }: BenchR
 const SPEED = marks('speed')
 const LONG_RUN = marks('long run')
 
-/** The section's Markdown, markers included. @throws ResultInvalidError for a result that must not be quoted */
+/** Returns the section's Markdown with its markers. @throws ResultInvalidError if the result must not be quoted */
 const speedSection: Section['make'] = (result, hasDrawing = () => false, quoting = {}) => {
   checkQuotable(result, quoting)
   return [
@@ -109,7 +109,7 @@ export const SECTIONS = {
   longRun: { ...LONG_RUN, holds: isOfSoak, make: longRunSection },
 } as const satisfies Record<string, Section>
 
-/** The results that have measurements for a section. */
+/** Returns the results with measurements for a section. */
 export const resultsFor = ({ holds }: Section, results: readonly BenchResult[]): BenchResult[] =>
   results
     .map((result) => ({
@@ -119,10 +119,7 @@ export const resultsFor = ({ holds }: Section, results: readonly BenchResult[]):
     }))
     .filter(({ measurements }) => measurements.length > 0)
 
-/**
- * The page with one section replaced.
- * @throws ResultInvalidError when it has no such section, or more than one.
- */
+/** Replaces one section of the page. @throws ResultInvalidError unless the page has exactly one such section */
 export const withSection = (page: string, { begin, end }: Pick<Section, 'begin' | 'end'>, text: string): string => {
   const [before, rest, more] = page.split(begin)
   const endsAt = rest?.indexOf(end) ?? -1

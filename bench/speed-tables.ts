@@ -1,4 +1,4 @@
-// The tables of docs/speed.md, made of results.
+// Formats results as the tables of docs/speed.md.
 import { CAPACITY_HEAD, capacityRows, loadPoints } from './capacity.ts'
 import { PEER_NOTES, peerRows } from './peers/peer-table.ts'
 import { formatValue } from './report.ts'
@@ -13,13 +13,13 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
   return [head, align, ...rows].map((row) => `| ${row.map(cell).join(' | ')} |`).join('\n')
 }
 
-/** Whether docs/images has a drawing of this name. */
+/** Returns whether docs/images has a drawing of this name. */
 export type HasDrawing = (name: string) => boolean
 
 export const drawing = (name: string, words: string, hasDrawing: HasDrawing): string[] =>
   hasDrawing(name) ? ['', `![${words}](images/bench-${name}.svg)`] : []
 
-/** The goals; a ratio with its lowest and highest round. The result file has every other number. */
+/** Formats the goals; ratios have their lowest and highest round. The result file contains all numbers. */
 export const goalTable = ({ goals, measurements }: BenchResult): string[] => {
   const ratios = measurements.filter(({ name }) => name.startsWith('summary.'))
   const rows = goals.map(({ label, value, unit, bound, limit, reached }) => {

@@ -1,5 +1,5 @@
-// Shows where the service's CPU time per attestation goes: the stages, measured alone, by the thread that does them,
-// and the rest of each thread's time, which goes into headers, promises, scheduling and garbage collection.
+// Shows the distribution of the service's CPU time per attestation: the stages, measured alone, by their thread, and
+// the rest of each thread's time for headers, promises, scheduling and garbage collection.
 import type { Measurement } from './result.ts'
 
 export interface StageShare {

@@ -1,5 +1,5 @@
-// Measures the processor time that a virtual machine wanted while its host ran other machines. With much of it, the
-// numbers say more about the other machines than about the service. Source: proc(5), "/proc/stat", steal.
+// Measures steal time: CPU time that the host gave to other machines. If it is high, the numbers describe the other
+// machines rather than the service. Source: proc(5), "/proc/stat", steal.
 import { readFileSync } from 'node:fs'
 
 /** Ticks of all processors since the machine started. */
@@ -8,10 +8,10 @@ export interface ProcessorTimes {
   readonly stolen: number
 }
 
-/** user, nice, system, idle, iowait, irq, softirq, steal; what follows is part of user and nice. */
+/** user, nice, system, idle, iowait, irq, softirq, steal. Later fields are part of user and nice. */
 const STEAL = 7
 
-/** @throws Error for a text without the line of all processors. */
+/** @throws Error if the text lacks the line of all processors */
 export const parseProcessorTimes = (stat: string): ProcessorTimes => {
   const ticks =
     /^cpu +(.*)$/m
@@ -24,14 +24,14 @@ export const parseProcessorTimes = (stat: string): ProcessorTimes => {
   return { all: ticks.reduce((sum, each) => sum + each, 0), stolen }
 }
 
-/** Stolen percent of the time between two readings; 0 when no time has passed. */
+/** Returns the stolen percentage between two readings; 0 if no time has passed. */
 export const stolenPercent = (before: ProcessorTimes, after: ProcessorTimes): number => {
   const all = after.all - before.all
   return all <= 0 ? 0 : ((after.stolen - before.stolen) / all) * 100
 }
 
 export interface StolenTime {
-  /** Stolen percent since the last call, or since the start. Null when the system does not report it. */
+  /** Returns the stolen percentage since the last call or the start. Null if the system does not report it. */
   since(): number | null
 }
 

@@ -4,7 +4,7 @@ import type { Measurement } from './result.ts'
 
 export interface SweepSetting {
   readonly processes: number
-  /** Workers of each process; 0: the thread that answers signs. */
+  /** Workers per process; with 0, the main thread signs. */
   readonly workers: number
 }
 
@@ -15,13 +15,13 @@ export interface SweepPoint extends SweepSetting {
   readonly p99: number
 }
 
-/** Settings whose results differ by less count as equal. */
+/** Settings with smaller differences count as equal. */
 const SAME = 0.03
 const COUNTS = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64]
-/** Signing threads per core at most: more would only take turns. */
+/** Maximum signing threads per core. */
 const WORKERS_PER_CORE = 2
 
-/** The settings to try on this number of cores. Numbers from the command line are tried in any case. */
+/** Returns the settings to try on this number of cores. Numbers from the command line are always tried. */
 export const sweepSettings = (
   cores: number,
   given: { readonly workers: readonly number[] | null; readonly processes: readonly number[] | null },
@@ -57,7 +57,7 @@ const byCost = (one: SweepPoint, other: SweepPoint): number =>
     ? one.cpu - other.cpu
     : one.processes - other.processes || one.workers - other.workers
 
-/** The setting to run with; null without a sweep. */
+/** Returns the recommended setting; null without a sweep. */
 export const recommendedSetting = (points: readonly SweepPoint[]): SweepPoint | null => {
   const best = points.reduce<SweepPoint | null>(
     (top, point) => (top === null || point.throughput > top.throughput ? point : top),
@@ -66,12 +66,12 @@ export const recommendedSetting = (points: readonly SweepPoint[]): SweepPoint | 
   if (best === null) return null
   const asFast = points.filter(({ throughput }) => throughput >= best.throughput * (1 - SAME))
   const cheapest = Math.min(...asFast.map(({ cpu }) => cpu))
-  // Compare each setting with the cheapest one: "about equal" is not transitive, so it can't be used to sort.
+  // Compares each setting with the cheapest: "about equal" is not transitive, so it can't be used to sort.
   const asCheap = Number.isNaN(cheapest) ? asFast : asFast.filter(({ cpu }) => cpu <= cheapest * (1 + SAME))
   return asCheap.toSorted(byCost)[0] ?? best
 }
 
-/** One sentence: the setting and why. */
+/** Describes the recommended setting and the reason in one sentence. */
 export const describeRecommendation = (points: readonly SweepPoint[]): string | null => {
   const chosen = recommendedSetting(points)
   if (chosen === null) return null

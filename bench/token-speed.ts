@@ -62,7 +62,7 @@ const inRounds = async (measure: () => Promise<number>): Promise<number[]> => {
   return rounds
 }
 
-/** Signs as a worker does: through the token's thread, and with the check of each signature. */
+/** Signs as a worker does: through the token's thread, and with verification of each signature. */
 const measureSignatures = async ({ kind, label }: Key): Promise<number[]> => {
   const settings = softHsm().settings()
   const keystorePath = `pkcs11:object=${label}`
@@ -127,7 +127,7 @@ const measureKey = async (processes: Processes, key: Key): Promise<TokenSpeed> =
   const own = { ...environment, COUNTERSIGN_DATA_DIR: service.dataDirectory }
   await runCommand(own, 'attester', 'add', '--kind', key.kind, '--pkcs11', key.label)
   await runCommand(own, 'attester', 'retire', requiredValue(service.quickstart, key.retired))
-  // The round that is not counted takes longer than the second in which workers learn of it.
+  // The first, uncounted round takes longer than the second in which workers receive the change.
   const token = await measureAttestations(service, key)
   await service.managed.stop()
   return { kind: key.kind, signatures, keystore, token }

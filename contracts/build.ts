@@ -11,10 +11,10 @@ const FOLDER = import.meta.dir
 const OUTPUT_FOLDER = join(FOLDER, 'out')
 const require = createRequire(import.meta.url)
 
-/** The proxy that PolicyRegistryUpgradeable is deployed behind: OpenZeppelin's, unchanged. */
+/** Proxy for PolicyRegistryUpgradeable, unchanged from OpenZeppelin. */
 const PROXY = '@openzeppelin/contracts/proxy/ERC1967/ERC1967Proxy.sol'
 
-/** Cancun: the newest rules that every EVM chain of the chain table has. */
+/** Cancun: the newest rules that every chain of the chain table supports. */
 const SETTINGS = {
   evmVersion: 'cancun',
   optimizer: { enabled: true, runs: 10_000 },
@@ -28,11 +28,11 @@ export interface CompiledContract {
   /** Creation code without constructor arguments; `0x` for interfaces and abstract contracts. */
   readonly bytecode: Hex
   readonly deployedBytecode: Hex
-  /** The compiler's metadata, as block explorers take it. */
+  /** The compiler's metadata, in the format of block explorers. */
   readonly metadata: string
 }
 
-/** By contract name. */
+/** Compiled contracts by name. */
 export type CompiledContracts = Readonly<Record<string, CompiledContract>>
 
 interface StandardInput {
@@ -55,7 +55,7 @@ interface StandardContract {
   }
 }
 
-/** A source that does not compile without errors and warnings. The message is the compiler's. */
+/** A source causes compiler errors or warnings, which are the message. */
 export class SourceInvalidError extends Error {
   override readonly name = 'SourceInvalidError'
 }
@@ -63,7 +63,7 @@ export class SourceInvalidError extends Error {
 const importsOf = (source: string): string[] =>
   [...source.matchAll(/^import\s+(?:[^"';]*\sfrom\s+)?["']([^"']+)["'];/gm)].map((match) => match[1]!)
 
-/** Everything the compiler needs in one value, as block explorers take it for verification. Keys are sorted. */
+/** Returns the compiler's input in one value, as block explorers require it for verification. Keys are sorted. */
 export const standardInput = (): StandardInput => {
   const sources = new Map<string, string>()
   const add = (name: string): void => {
@@ -84,12 +84,9 @@ export const standardInput = (): StandardInput => {
   }
 }
 
-/**
- * Compiles in memory; takes a few seconds of CPU.
- * @throws SourceInvalidError on any error or warning.
- */
+/** Compiles in memory, which takes a few seconds of CPU time. @throws SourceInvalidError on any error or warning */
 export const compileContracts = async (input: StandardInput = standardInput()): Promise<CompiledContracts> => {
-  // The compiler is 9 MB of WebAssembly: loaded only when something has to be compiled.
+  // The compiler is 9 MB of WebAssembly, so it is loaded only if necessary.
   const { default: solc } = await import('solc')
   const output = JSON.parse(solc.compile(JSON.stringify(input))) as StandardOutput
   if (output.errors !== undefined && output.errors.length > 0) {
@@ -126,7 +123,7 @@ const readCache = (path: string): CompiledContracts | null => {
   }
 }
 
-/** The compiled contracts; kept in contracts/out by the hash of sources, settings and compiler version. */
+/** Returns the compiled contracts, cached in contracts/out by the hash of sources, settings and compiler version. */
 export const loadContracts = async (input: StandardInput = standardInput()): Promise<CompiledContracts> => {
   const { version } = require('solc/package.json') as { version: string }
   const hash = createHash('sha256').update(JSON.stringify({ version, input })).digest('hex')

@@ -1,10 +1,10 @@
-// `bun contracts/create2.ts CONTRACT [ARGUMENT…]`: where a contract gets on every chain when the deterministic deployment
-// proxy makes it, and what to send to that proxy. The same creation code, arguments and salt give the same address.
-// Source: EIP-1014, https://github.com/Arachnid/deterministic-deployment-proxy.
+// `bun contracts/create2.ts CONTRACT [ARGUMENT…]`: prints the address of a contract that the deterministic deployment
+// proxy creates, and the transaction data for the proxy. Equal creation code, arguments and salt give equal addresses
+// on every chain. Source: EIP-1014, https://github.com/Arachnid/deterministic-deployment-proxy.
 import { concat, encodeDeployData, getContractAddress, type Hex, keccak256 } from 'viem'
 import { type CompiledContracts, loadContracts } from './build.ts'
 
-/** On most EVM chains, at the same address. */
+/** Deployed at the same address on most EVM chains. */
 export const DEPLOYER: Hex = '0x4e59b44847b379578588920cA78FbF26c0B4956C'
 
 const ZERO_SALT: Hex = `0x${'00'.repeat(32)}`
@@ -13,11 +13,11 @@ export interface Create2Deployment {
   readonly address: Hex
   /** Hash of the creation code with its arguments. */
   readonly codeHash: Hex
-  /** What to send to the deployer. */
+  /** Transaction data for the deployer. */
   readonly data: Hex
 }
 
-/** @throws Error when there is no such contract, or it takes other arguments */
+/** @throws Error if there is no such contract, or if it takes other arguments */
 export const create2Deployment = (
   contracts: CompiledContracts,
   name: string,
@@ -31,12 +31,12 @@ export const create2Deployment = (
   return { address, codeHash: keccak256(code), data: concat([salt, code]) }
 }
 
-/** Of a Uniswap v4 hook's address: each bit is a call that it wants; 0x80 is beforeSwap. */
+/** Bits of a Uniswap v4 hook's address. Each bit enables a callback; 0x80 is beforeSwap. */
 const HOOK_MASK = 0x3fffn
 
 /**
- * A salt by which the hook's address says which calls it wants; found after some 16,000 tries, in about a second.
- * Source: Uniswap v4, Hooks.sol.
+ * Returns a salt for which the hook's address enables the callbacks. Takes about 16,000 attempts, or a second. Source:
+ * Uniswap v4, Hooks.sol.
  */
 export const hookSalt = (codeHash: Hex, flags: bigint): Hex => {
   for (let number = 0n; ; number++) {

@@ -1,5 +1,5 @@
-// `bun contracts/gas.ts`: what each guarded call costs, as the Markdown table of docs/contracts.md; with --write it is put there,
-// between its two markers. A local node with fixed time, uuids and keys, so that the same sources give the same numbers.
+// `bun contracts/gas.ts`: prints the gas of each guarded call as the Markdown table of docs/contracts.md; with --write,
+// updates the table there. Uses a local node with fixed time, uuids and keys, so that equal sources give equal numbers.
 import { encodeFunctionData, type Hex } from 'viem'
 import { encodeInternal, statementArgument, taskMessage, testAttester } from '../test/chain/attesting.ts'
 import { type Deployed, type LocalChain, startLocalChain } from '../test/chain/local-chain.ts'
@@ -10,7 +10,7 @@ const START_SECONDS = 2_000_000_000
 const POLICY = 'x-0123456789abcdef'
 const SUPPLY = 10n ** 24n
 const TIMESTAMP = 1
-/** The first calls pay for balances that become non-zero; the last one is what most calls cost. */
+/** The first calls pay for balances that become nonzero; the last call shows the usual cost. */
 const REPETITIONS = 3
 
 const attesters = [1, 2, 3].map(testAttester)
@@ -18,9 +18,9 @@ const attesters = [1, 2, 3].map(testAttester)
 const uuidOf = (number: number): string => `00000000-0000-4000-8000-${number.toString(16).padStart(12, '0')}`
 
 /**
- * The public registry contract (predicatelabs/predicate-contracts 6130aa4) for the same calls on the same node, compiled by
- * solc 0.8.28 with our settings and OpenZeppelin 5.4.0. Its license keeps its source out of this repository, so these were
- * measured once, by hand.
+ * Gas of the public registry contract (predicatelabs/predicate-contracts 6130aa4) for the same calls on the same node,
+ * compiled by solc 0.8.28 with the same settings and OpenZeppelin 5.4.0. Measured once by hand, because its license
+ * does not permit including its source in this repository.
  */
 const PUBLIC_CONTRACT_GAS: Readonly<Record<string, number>> = {
   'validateAttestation, sender only': 65_046,
@@ -117,7 +117,7 @@ const measure = async (chain: LocalChain): Promise<Measured[]> => {
 
 const digits = (gas: number | undefined): string => gas?.toLocaleString('en-US') ?? ''
 
-/** The table, measured on a node that is started for it. */
+/** Returns the table, measured on a node that is started for it. */
 export const gasTable = async (): Promise<string> => {
   const chain = await startLocalChain(CHAIN_ID)
   try {

@@ -1,10 +1,10 @@
-// The tables of docs/contracts.md that are measured: how they look, and the place between two markers where each stands.
+// Formats the measured tables of docs/contracts.md and writes them between their markers.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export const PAGE_PATH = join(import.meta.dir, '..', 'docs', 'contracts.md')
 
-/** As the formatter leaves it: the first column to the left, numbers to the right. */
+/** Aligns the first column to the left and numbers to the right, like the formatter. */
 export const numberTable = (titles: readonly string[], rows: readonly (readonly string[])[]): string => {
   const widths = titles.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]!.length)))
   const line = (cells: readonly string[]): string =>
@@ -21,10 +21,10 @@ const partsOf = (text: string, name: string): readonly [before: string, table: s
   return [parts[1]!, parts[2]!, parts[3]!]
 }
 
-/** What stands between the markers now. */
+/** Returns the current text between the markers. */
 export const tableOnPage = (name: string): string => partsOf(readFileSync(PAGE_PATH, 'utf8'), name)[1]
 
-/** Prints a table, and with --write puts it between its markers. */
+/** Prints a table; with --write, writes it between its markers. */
 export const showTable = (name: string, table: string): void => {
   process.stdout.write(table)
   if (!process.argv.includes('--write')) return

@@ -1,6 +1,6 @@
-// `bun docs/generate-tables.ts [--write]`: prints the tables of the documentation that are made from the code, or writes
-// them between their markers, the API's document and its Postman collection to docs/openapi/, and the JSON Schema of
-// policies. Tests compare them with what this makes.
+// `bun docs/generate-tables.ts [--write]`: prints the documentation tables that are generated from the code. With
+// --write, updates them between their markers, the API document and its Postman collection in docs/openapi/, and the
+// JSON Schema of policies. Tests compare them with this output.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { apiDocument } from '../src/admin/openapi/api.ts'
@@ -16,9 +16,9 @@ import { ORGANIZATION_LIMITS } from '../src/store/organizations/organization-lim
 import { postmanCollection } from './postman.ts'
 
 export interface GeneratedTable {
-  /** Below docs/. */
+  /** Path relative to docs/. */
   readonly page: string
-  /** What its markers say: `<!-- name: begin -->`. */
+  /** Name in its markers: `<!-- name: begin -->`. */
   readonly name: string
   readonly make: () => string
 }
@@ -68,7 +68,7 @@ const sessionFactsTable = (): string =>
     .flatMap(([group, members]) => Object.entries(members).map(([name, fact]) => factLine(`${group}.${name}`, fact)))
     .join('\n')
 
-/** The maximum number of things of each kind, in the order of their declaration. */
+/** Limits by kind, in the order of their declaration. */
 const limitsTable = (): string => {
   const limits = Object.entries(ORGANIZATION_LIMITS).map(
     ([kind, { maximum }]) => `${maximum.toLocaleString('en-US')} ${kind}`,
@@ -84,10 +84,7 @@ export const TABLES: readonly GeneratedTable[] = [
   { page: 'sizing.md', name: 'organization limits', make: limitsTable },
 ]
 
-/**
- * The page with the table between its markers.
- * @throws Error when the page lacks the markers
- */
+/** Returns the page with the table between its markers. @throws Error if the page lacks the markers */
 export const withTable = (text: string, { page, name, make }: GeneratedTable): string => {
   const begin = `<!-- ${name}: begin -->\n\n`
   const end = `\n\n<!-- ${name}: end -->`
@@ -97,7 +94,7 @@ export const withTable = (text: string, { page, name, make }: GeneratedTable): s
   return text.slice(0, from + begin.length) + make() + text.slice(to)
 }
 
-/** Stands in the copy for where a deployment is reached (setting api-url). */
+/** Placeholder for a deployment's URL (setting api-url). */
 export const DOCUMENT_SERVER = 'https://attest.example.com'
 export const DOCUMENT_PATH = join(import.meta.dir, 'openapi', 'api.json')
 

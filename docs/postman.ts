@@ -1,6 +1,6 @@
-// The Postman collection of the API (docs/openapi/postman.json), made from its OpenAPI document: a folder for each tag, a
-// request for each operation, keys and addresses as variables. What one call answers and another needs is kept in a
-// variable by a script of a line. Source: https://schema.postman.com/collection/json/v2.1.0/draft-07/docs/index.html.
+// Generates the Postman collection of the API (docs/openapi/postman.json) from its OpenAPI document: a folder per tag,
+// a request per operation, keys and addresses as variables. One-line scripts store values of answers that later
+// requests need. Source: https://schema.postman.com/collection/json/v2.1.0/draft-07/docs/index.html.
 
 interface Operation {
   readonly operationId: string
@@ -17,7 +17,7 @@ interface ApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
 }
 
-/** What to fill in: data/quickstart.env has all of it for a first try. */
+/** Values for the user to fill in; data/quickstart.env contains all of them for a trial. */
 const VARIABLES: Readonly<Record<string, string>> = {
   baseUrl: 'http://127.0.0.1:8080',
   attestationKey: '',
@@ -25,13 +25,13 @@ const VARIABLES: Readonly<Record<string, string>> = {
   verificationHash: '',
   contract: '',
   wallet: '0x1111111111111111111111111111111111111111',
-  // By the scripts.
+  // Set by scripts.
   uuid: '',
   sessionId: '',
 }
 
 const ATTESTED = { from: '{{wallet}}', chain: 'base', verification_hash: '{{verificationHash}}' }
-/** By operation. A test holds them to the document's schemas, and runs each against the service. */
+/** Bodies by operation. A test compares them with the document's schemas, and runs each against the service. */
 const BODIES: Readonly<Record<string, unknown>> = {
   attest: ATTESTED,
   attestMany: { requests: [ATTESTED, { ...ATTESTED, chain: 'ethereum' }] },
@@ -40,7 +40,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   registerBusiness: {},
   verifyWallet: { address: '{{wallet}}' },
 }
-/** What of an answer a later call names. */
+/** Values of answers that later requests need. */
 const KEPT: Readonly<Record<string, { readonly variable: string; readonly path: string }>> = {
   attest: { variable: 'uuid', path: 'attestation.uuid' },
   registerIndividual: { variable: 'sessionId', path: 'sessionId' },
@@ -100,7 +100,7 @@ const requestOf = (method: string, path: string, operation: Operation) => {
 
 export const POSTMAN_SCHEMA = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json'
 
-/** @param document of the API, as JSON. @throws Error for an operation that has no body above */
+/** @param document OpenAPI document of the API, as JSON @throws Error for an operation without a body above */
 export const postmanCollection = (document: string): string => {
   const { info, tags, paths } = JSON.parse(document) as ApiDocument
   const operations = Object.entries(paths).flatMap(([path, methods]) =>

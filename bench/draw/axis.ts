@@ -3,7 +3,7 @@
 export interface Axis {
   readonly minimum: number
   readonly maximum: number
-  /** From minimum to maximum, both included. */
+  /** Includes minimum and maximum. */
   readonly ticks: readonly number[]
 }
 
@@ -16,10 +16,7 @@ const niceStep = (rough: number): number => {
   return power * (STEPS.find((step) => step * power >= rough * (1 - 1e-9)) ?? 10)
 }
 
-/**
- * An axis that holds all values, and 0 unless told otherwise.
- * @param whole ticks at whole numbers only
- */
+/** Returns an axis that contains all values, and 0 by default. @param whole whether ticks are whole numbers only */
 export const axisOf = (
   values: readonly number[],
   tickCount: number,
@@ -28,13 +25,13 @@ export const axisOf = (
   const { whole = false, fromZero = true } = options
   const highest = Math.max(...values, fromZero ? 0 : Number.NEGATIVE_INFINITY)
   const lowest = Math.min(...values, fromZero ? 0 : Number.POSITIVE_INFINITY)
-  // Nearly equal values get an axis around them. Otherwise all ticks would show the same number.
+  // Nearly equal values get an axis around them; otherwise all ticks would show the same number.
   const size = Math.max(Math.abs(highest), Math.abs(lowest))
   const range = Math.max(highest - lowest, size * LEAST_RANGE) || 1
   const step = Math.max(niceStep(range / tickCount), whole ? 1 : 0)
   const first = Math.floor(lowest / step + 1e-9)
   const last = Math.max(first + 1, Math.ceil(highest / step - 1e-9))
-  // By multiplication, so that errors don't add up; rounded, so that 3 × 0.1 reads 0.3.
+  // Multiplied, so that errors don't add up, and rounded, so that 3 × 0.1 is 0.3.
   const ticks = Array.from({ length: last - first + 1 }, (_, index) => Number(((first + index) * step).toPrecision(12)))
   return { minimum: ticks[0]!, maximum: ticks.at(-1)!, ticks }
 }

@@ -15,7 +15,7 @@ const TOP = 60
 const ROW = 30
 const BAR = 18
 
-/** @throws RangeError for a chart without a bar. */
+/** @throws RangeError if the chart has no bars */
 export const drawBars = ({ title, subtitle, bars }: BarChart): string => {
   const largest = Math.max(...bars.map(({ value }) => value))
   if (!(largest > 0)) throw new RangeError('there is nothing to draw')

@@ -1,10 +1,10 @@
-// Line charts as SVG text, one panel below the other over a common x axis. No script and no font of its own; colours
-// follow the reader's light or dark scheme, and each line also has its own dashes.
+// Line charts as SVG text, with panels above each other on a common x axis. Without scripts and fonts. Colors follow
+// the reader's light or dark scheme, and each line has its own dashes.
 import { type Axis, axisOf } from './axis.ts'
 
 export interface Series {
   readonly name: string
-  /** In the order of x. */
+  /** Sorted by x. */
   readonly points: readonly (readonly [x: number, y: number])[]
 }
 
@@ -35,7 +35,10 @@ const Y_TICKS = 4
 /** A line with more points is drawn without dots, because they would overlap. */
 const DOTS_MAX = 30
 
-/** Light, dark, dashes. Colours of equal lightness that the colour-blind can tell apart (Okabe and Ito, 2008). */
+/**
+ * Light color, dark color, dashes. Colors of equal lightness that color-blind readers can distinguish (Okabe and Ito,
+ * 2008).
+ */
 const LINES: readonly (readonly [string, string, string])[] = [
   ['#0072b2', '#56b4e9', ''],
   ['#b64a00', '#ff9d4d', '6 3'],
@@ -112,7 +115,7 @@ const drawPanel = (panel: Panel, top: number, xAxis: Axis): string => {
   return [text(LEFT, top - 8, panel.label), ...grid, ...marks, ...lines].join('\n')
 }
 
-/** The legend: a name beside a piece of each line. Empty when no panel has two lines. */
+/** Draws the legend: names next to samples of their lines. Empty if no panel has two lines. */
 const drawLegend = (panels: readonly Panel[]): string[] => {
   const names = [...new Set(panels.flatMap(({ series }) => series.map(({ name }) => name)))]
   let left = LEFT
@@ -128,7 +131,7 @@ const drawLegend = (panels: readonly Panel[]): string[] => {
       })
 }
 
-/** @throws RangeError for a chart without a point. */
+/** @throws RangeError if the chart has no points */
 export const drawChart = ({ title, subtitle, xLabel, wholeX, panels }: Chart): string => {
   const xs = panels.flatMap(({ series }) => series.flatMap(({ points }) => points.map(([x]) => x)))
   if (xs.length === 0) throw new RangeError('there is nothing to draw')

@@ -1,4 +1,4 @@
-// Writes drawings as files that are named after the part of the bench.
+// Writes drawings as files named after the part of the bench.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readMachine, readRuntime } from '../machine.ts'
@@ -6,7 +6,7 @@ import type { BenchContext } from '../parts/context.ts'
 import { type BarChart, drawBars } from './bar-chart.ts'
 import { type Chart, drawChart } from './line-chart.ts'
 
-/** Writes `bench-<name>.svg`, where drawings are wanted. The subtitle gets the machine, the runtime and the day. */
+/** Writes `bench-<name>.svg` if drawings are enabled. The subtitle names the machine, the runtime and the day. */
 export const writeDrawing = ({ options, progress }: BenchContext, name: string, chart: Chart | BarChart): void => {
   if (options.imageFolder === null) return
   const { cpu, cores } = readMachine()

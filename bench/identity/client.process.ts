@@ -1,4 +1,5 @@
-// The process that acts as the callers of the identity API: takes orders over IPC, one at a time, and ends with its parent.
+// The process that acts as the callers of the identity API. It executes orders received over IPC, one at a time, and
+// ends with its parent.
 import { createFollowedSessions, type FollowedSessions } from './followed-changes.ts'
 import type { ClientOrder, ClientReply } from './plan.ts'
 import { runRequestLoad } from './request-load.ts'

@@ -1,4 +1,4 @@
-// The bench's end of the identity client: starts its process, sends orders, takes reports.
+// Starts the process of the identity client, sends orders and receives reports.
 import { startOrderProcess } from '../order-process.ts'
 import type { Processes } from '../processes.ts'
 import type {
@@ -12,7 +12,7 @@ import type {
 } from './plan.ts'
 
 export interface IdentityClient {
-  /** One order at a time. @throws Error with the client's reason. */
+  /** Executes one order at a time. @throws Error with the client's reason */
   requests(load: Omit<RequestLoad, 'type'>): Promise<RequestReport>
   /** Returns the number of followed sessions. */
   follow(order: Omit<FollowOrder, 'type'>): Promise<number>

@@ -6,7 +6,7 @@ import { withStore } from '../scale/running-service.ts'
 const WALLETS_PER_PERSON = 2
 const PERSONS_PER_BATCH = 20_000
 
-/** Spreads the addresses over the whole range, like real ones, so that no index is filled in its order. */
+/** Spreads the addresses over the whole range, like real addresses, so that no index is filled in order. */
 const SPREAD = 2_654_435_761n
 
 export const filledWallet = (number: number): string =>
@@ -31,7 +31,7 @@ const WALLETS = `${NUMBERS} INSERT INTO session_wallets (id, organization_id, se
   SELECT 'wallet_bench' || printf('%012d', wallet), ?, ${SESSION}, 'live', 2, 'ethereum', ${ADDRESS}, ${ADDRESS}, ${SECONDS}
   FROM (SELECT n, n * ${WALLETS_PER_PERSON} + place AS wallet FROM numbers, (SELECT 0 AS place UNION ALL SELECT 1))`
 
-/** @param progress told how many wallets are there. */
+/** @param progress called with the number of wallets */
 export const fillWallets = (
   service: Pick<RunningService, 'dataDirectory'>,
   wallets: number,

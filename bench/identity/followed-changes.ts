@@ -1,5 +1,5 @@
-// Changes sessions, each followed by a stream, at a fixed rate, and measures the time from when a change was due until
-// its event arrived.
+// Changes sessions at a fixed rate, follows each with a stream, and measures the time from a change's due time until
+// its event arrives.
 import { createConnectionPool } from '../load/connections.ts'
 import { createLatencyHistogram } from '../load/histogram.ts'
 import type { Connection, LoadLoop } from '../load/loops.ts'
@@ -8,10 +8,10 @@ import { createSchedule } from '../load/schedule.ts'
 import type { ChangeOrder, ChangeReport, FollowOrder } from './plan.ts'
 import { createStreamSet, type FollowedSession } from './streams.ts'
 
-/** The statuses that each session gets, one after the other: the sandbox can make each of these transitions. */
+/** Statuses of each session, in order: the sandbox supports each of these transitions. */
 const OUTCOMES = ['retry', 'completed', 'retry', 'completed', 'retry', 'completed', 'retry', 'completed'] as const
 const CONNECTIONS = 32
-/** How long to wait for the events of the last changes. */
+/** Maximum wait for the events of the last changes. */
 const DRAIN_MS = 5_000
 const SETTLE_CHECK_MS = 5
 const TICK_MS = 1

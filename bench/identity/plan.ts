@@ -1,4 +1,4 @@
-// The messages between the bench and the process of its identity client. Times are milliseconds.
+// Messages between the bench and the process of its identity client. Times are in milliseconds.
 import type { FailureKind, LatencySummary } from '../load/plan.ts'
 import type { RequestPlan } from '../load/requests.ts'
 
@@ -6,7 +6,7 @@ export interface RequestLoad {
   readonly type: 'requests'
   /** Scheme, host and port. */
   readonly url: string
-  /** Sent in turn, for ever. */
+  /** Sent in turn, repeatedly. */
   readonly requests: readonly RequestPlan[]
   readonly connections: number
   readonly warmupMs: number
@@ -21,11 +21,14 @@ export interface RequestReport {
   readonly latencyMs: LatencySummary
 }
 
-/** Creates sessions and opens a stream for each, besides those of earlier orders. They stay open until `close`. */
+/**
+ * Creates sessions and opens a stream for each, in addition to those of earlier orders. The streams stay open until
+ * `close`.
+ */
 export interface FollowOrder {
   readonly type: 'follow'
   readonly url: string
-  /** A test key, with which the caller chooses a session's outcome. */
+  /** A test key, which lets the caller choose a session's outcome. */
   readonly key: string
   readonly streams: number
   /** Creates no further session after this time. */
@@ -34,11 +37,11 @@ export interface FollowOrder {
 
 export interface FollowReport {
   readonly type: 'followed'
-  /** Sessions of all orders. */
+  /** Number of sessions of all orders. */
   readonly sessions: number
 }
 
-/** Sessions that are followed change at a fixed rate. */
+/** Changes followed sessions at a fixed rate. */
 export interface ChangeOrder {
   readonly type: 'change'
   readonly ratePerSecond: number
@@ -48,15 +51,15 @@ export interface ChangeOrder {
 
 export interface ChangeReport {
   readonly type: 'change'
-  /** Acknowledged within the window. */
+  /** Changes acknowledged within the window, per second. */
   readonly changesPerSecond: number
-  /** From the moment a change was due until its event had arrived at the stream. */
+  /** Time from a change's due time until its event arrives. */
   readonly deliveryMs: LatencySummary
-  /** From the moment a change was due until it was acknowledged. */
+  /** Time from a change's due time until it is acknowledged. */
   readonly answerMs: LatencySummary
-  /** How late this process itself sent. Part of both times above, although the server is not the cause. */
+  /** Delay of this process before sending. Included in both times above, although the server does not cause it. */
   readonly generatorDelayMs: LatencySummary
-  /** Changes that were acknowledged and whose event never came. */
+  /** Number of acknowledged changes whose event did not arrive. */
   readonly undelivered: number
   readonly problems: readonly string[]
 }

@@ -7,7 +7,7 @@ import type { RequestLoad, RequestReport } from './plan.ts'
 
 const DRAIN_MS = 5_000
 
-/** @throws Error when the server can't be reached or nothing was answered. */
+/** @throws Error if the server can't be reached, or if no request was answered */
 export const runRequestLoad = async (plan: RequestLoad): Promise<RequestReport> => {
   const url = new URL(plan.url)
   const recorder = createRecorder('answer')

@@ -1,5 +1,5 @@
-// Thousands of event streams in one process, as clients would hold them: raw connections that keep only the newest
-// status, so that this side uses little of the processor.
+// Thousands of event streams in one process: raw connections that keep only the newest status, to save CPU time on the
+// client's side.
 import type { Socket } from 'bun'
 import type { FollowOrder } from './plan.ts'
 
@@ -15,11 +15,11 @@ export interface StreamSet {
    */
   open(sessions: readonly FollowedSession[], start?: number): Promise<void>
   close(): void
-  /** Streams that could not be opened, or that the service ended. */
+  /** Number of streams that could not be opened or that the service closed. */
   lost(): number
 }
 
-/** Streams that are opened at once: enough to be quick, and few enough for the listen backlog. */
+/** Number of streams opened at once: enough to be fast, and few enough for the listen backlog. */
 const OPENING_MAX = 200
 const OPENING_LIMIT_MS = 5_000
 const STATUS = /"status":"([a-z]+)"/g
@@ -34,12 +34,12 @@ interface StreamState {
   readonly index: number
   readonly request: string
   readonly opened: () => void
-  /** Received before the first status. */
+  /** Data received before the first status. */
   head: string
   begun: boolean
 }
 
-/** @param arrived told of each event: the session's place and its status. */
+/** @param arrived called for each event with the session's position and its status */
 export const createStreamSet = (
   { url, key }: Pick<FollowOrder, 'url' | 'key'>,
   arrived: (index: number, status: string, nowMs: number) => void,

@@ -1,8 +1,7 @@
-// Checks every answer of an attestation run, so that a broken server can't look fast: each must be compliant and have a
-// new uuid. Samples are verified in full after the window.
-//
-// The service's answers differ only in values of fixed length, so the places of the verdict and the uuid are learnt from
-// one parsed answer and then read directly; an answer of another layout is parsed.
+// Checks every answer of an attestation run, so that a broken server can't appear fast: each must be compliant and have
+// a new uuid. Samples are verified completely after the window. The service's answers differ only in values of fixed
+// length, so the positions of verdict and uuid are taken from one parsed answer and then read directly. An answer with
+// another layout is parsed.
 import { createBatchInspector } from './batch-answers.ts'
 import type { AnswerFindings, AnswerPlan } from './plan.ts'
 import type { AttestationBody } from './requests.ts'
@@ -10,9 +9,9 @@ import type { ResponseView } from './response-parser.ts'
 import { type AttestationAnswer, verifyAnswer } from './verify-answer.ts'
 
 export interface AnswerInspector {
-  /** An answer that counts. Cheap: reads a few dozen bytes. @returns false for a 200 that is not the requested answer */
+  /** Checks one answer by reading a few dozen bytes. @returns false for a 200 that is not the requested answer */
   inspect(requestIndex: number, response: ResponseView): boolean
-  /** After the window: verifies the samples and looks for a uuid that came twice. */
+  /** Call after the window. Verifies the samples and searches for duplicate uuids. */
   finish(): Promise<AnswerFindings>
 }
 
@@ -21,7 +20,7 @@ const UUID_LENGTH = 36
 
 interface Layout {
   readonly length: number
-  /** Places within the body of the verdict's first letter and the uuid's first character. */
+  /** Positions of the verdict's first letter and the uuid's first character in the body. */
   readonly verdict: number
   readonly uuid: number
 }
@@ -57,7 +56,7 @@ const learnLayout = (body: string): Layout | null => {
     : null
 }
 
-/** 64 bits of each uuid: among a million, an accidental twin has odds of one in thirty million. */
+/** 64 bits of each uuid: among a million uuids, the probability of a false duplicate is one in thirty million. */
 const createUuidLog = () => {
   let words = new Uint32Array(1 << 16)
   let count = 0
@@ -102,7 +101,7 @@ const createAttestationInspector = (
     uuids.add(high, low)
     return true
   }
-  /** Null when the answer is right: further answers are then expected to have its layout. */
+  /** Returns null if the answer is correct; later answers are then expected to have its layout. */
   const problemOf = (body: string): string | null => {
     const answer = JSON.parse(body) as AttestationAnswer
     if (answer.is_compliant !== true) return 'not compliant'
@@ -148,7 +147,7 @@ const createAttestationInspector = (
   }
 }
 
-/** An inspector for the plan; for a server that attests nothing, one that only counts. */
+/** Returns an inspector for the plan. For a server that does not attest, it only counts. */
 export const createAnswerInspector = (plan: AnswerPlan, bodies: readonly AttestationBody[]): AnswerInspector => {
   if (plan.kind === 'attestation' && plan.batch !== undefined)
     return createBatchInspector({ ...plan, batch: plan.batch }, bodies)

@@ -1,5 +1,5 @@
-// Checks every answer of the batch endpoint: each must hold as many compliant attestations as were requested. Of
-// sampled calls, a few elements are verified in full against the requests in the same places.
+// Checks every answer of the batch endpoint: each must contain as many compliant attestations as requested. In sampled
+// calls, a few elements are verified completely against the requests at the same positions.
 import type { AnswerInspector } from './answers.ts'
 import type { AnswerPlan } from './plan.ts'
 import type { AttestationBody } from './requests.ts'
@@ -16,7 +16,7 @@ const PROBLEMS_KEPT = 5
 const VERIFIED_PER_CALL = 10
 const COMPLIANT = Buffer.from('"is_compliant":true')
 
-/** The number of compliant verdicts in the bytes. */
+/** Returns the number of compliant verdicts in the bytes. */
 const countCompliant = (bytes: Buffer): number => {
   let count = 0
   for (let at = bytes.indexOf(COMPLIANT); at !== -1; at = bytes.indexOf(COMPLIANT, at + COMPLIANT.length)) count++
@@ -35,7 +35,7 @@ export const createBatchInspector = (plan: BatchAnswerPlan, bodies: readonly Att
     if (problems.length < PROBLEMS_KEPT) problems.push(problem)
   }
 
-  /** How many of a call's answers were verified. */
+  /** Returns the number of verified answers of a call. */
   const verifyCall = async (requestIndex: number, text: string): Promise<number> => {
     const { answers } = JSON.parse(text) as BatchText
     const uuids = new Set(text.match(/"uuid":"[^"]+"/g))

@@ -1,5 +1,5 @@
-// Raw TCP (or TLS) connections with hand-made HTTP/1.1, each with one request in flight. A lost connection is opened
-// again after a pause, so a server that hangs up is counted and not hammered.
+// Raw TCP or TLS connections with a minimal HTTP/1.1 client, each with one request in flight. A lost connection is
+// reopened after a pause, so that a failing server is counted but not flooded.
 import type { Socket } from 'bun'
 import type { Connection, LoadLoop } from './loops.ts'
 import type { FailureKind } from './plan.ts'
@@ -8,10 +8,10 @@ import { createResponseParser, type ResponseParser } from './response-parser.ts'
 const RECONNECT_PAUSE_MS = 20
 
 export interface ConnectionPool {
-  /** Resolves once every connection is open. @throws Error naming the address when the first can't be opened. */
+  /** Resolves when every connection is open. @throws Error with the address if the first connection can't be opened */
   open(): Promise<void>
   close(): void
-  /** Why a connection was given up, for the first that was: helps to tell a bad server from a bad address. */
+  /** Returns the reason for the first failed connection, which distinguishes a bad server from a bad address. */
   firstProblem(): string | null
 }
 
@@ -19,7 +19,7 @@ interface ConnectionState {
   readonly connection: Connection
   readonly parser: ResponseParser
   socket: Socket<ConnectionState> | null
-  /** The bytes that did not fit into the socket's buffer. */
+  /** Bytes that did not fit into the socket's buffer. */
   unsent: Uint8Array | null
   failure: FailureKind
   closeAfterAnswer: boolean
@@ -37,7 +37,7 @@ export const createConnectionPool = (
   const write = (state: ConnectionState, bytes: Uint8Array): void => {
     const written = state.socket === null ? -1 : state.socket.write(bytes)
     if (written === bytes.length) return
-    // -1: the socket is closing, and its close event reports the request as lost.
+    // -1: the socket is closing, and its close event reports the lost request.
     if (written >= 0) state.unsent = bytes.subarray(written)
   }
 

@@ -1,4 +1,5 @@
-// Latencies in an HdrHistogram: microseconds, three significant digits, up to ten minutes; longer ones count as that.
+// Latencies in an HdrHistogram: microseconds, three significant digits. Latencies of more than ten minutes count as ten
+// minutes.
 import { build, decodeFromCompressedBase64, encodeIntoCompressedBase64, type Histogram } from 'hdr-histogram-js'
 import type { LatencySummary } from './plan.ts'
 
@@ -47,7 +48,7 @@ export const createLatencyHistogram = (): LatencyHistogram => {
   }
 }
 
-/** One summary of several runs, as if they had been one. */
+/** Merges the summaries of several runs as if they were one run. */
 export const mergeSummaries = (summaries: readonly LatencySummary[]): LatencySummary => {
   const merged = empty()
   for (const { histogram } of summaries) merged.add(decodeFromCompressedBase64(histogram))

@@ -1,4 +1,4 @@
-// The bench's end of the load generators: starts their processes, divides each plan among them, merges their reports.
+// Starts the load generators, divides each plan among them and merges their reports.
 import { startOrderProcess } from '../order-process.ts'
 import type { Processes } from '../processes.ts'
 import { mergeReports } from './merge-reports.ts'

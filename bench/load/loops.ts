@@ -6,35 +6,35 @@ import { asItIs } from './requests.ts'
 import type { ResponseView } from './response-parser.ts'
 import type { Schedule } from './schedule.ts'
 
-/** A connection with nothing in flight, as the loops see it. `id` is its place, 0 to connections - 1. */
+/** A connection without a request in flight, as the loops see it. `id` is its index, from 0 to connections - 1. */
 export interface Connection {
   readonly id: number
   send(request: Uint8Array): void
 }
 
 export interface LoadLoop {
-  /** Connected, or connected again after a failure. */
+  /** Called when a connection opens, or reopens after a failure. */
   ready(connection: Connection, nowMs: number): void
   answered(connection: Connection, nowMs: number, response: ResponseView): void
-  /** The connection is lost, with or without a request in flight; it becomes ready again by itself. */
+  /** Called when a connection is lost, with or without a request in flight. It becomes ready again without a call. */
   lost(connection: Connection, nowMs: number, kind: FailureKind): void
-  /** Sends what is due. */
+  /** Sends due requests. */
   tick(nowMs: number): void
-  /** No new requests are made from here on; those already due are still sent. */
+  /** Creates no further requests. Requests that are due are still sent. */
   stop(): void
-  /** Requests sent or due that have no answer yet. */
+  /** Returns the number of sent or due requests without an answer. */
   outstanding(): number
-  /** Gives up on all of them. */
+  /** Abandons all outstanding requests. */
   abandon(nowMs: number): void
 }
 
 export interface LoopDependencies {
   readonly connections: number
   readonly requests: readonly Uint8Array[]
-  /** What is sent in a request's place; itself unless given. */
+  /** Returns the request to send; defaults to the request itself. */
   readonly stamp?: (request: Uint8Array) => Uint8Array
   readonly recorder: Recorder
-  /** Called for each answer that counts, before its bytes are gone. Returns whether a 200 is the requested answer. */
+  /** Called for each counted answer while its bytes are valid. Returns whether a 200 is the requested answer. */
   readonly inspect: (requestIndex: number, response: ResponseView) => boolean
 }
 
@@ -65,7 +65,7 @@ const createQueue = <T>() => {
   }
 }
 
-/** What is in flight on each connection, and the turn of the next request. */
+/** Requests in flight by connection, and the index of the next request. */
 const createFlights = ({ connections, requests, stamp = asItIs, recorder, inspect }: LoopDependencies) => {
   const dueMs = new Float64Array(connections)
   const takenUpMs = new Float64Array(connections)
@@ -102,7 +102,7 @@ const createFlights = ({ connections, requests, stamp = asItIs, recorder, inspec
   }
 }
 
-/** Each connection sends its next request as soon as its last is answered. */
+/** Each connection sends its next request as soon as the last one is answered. */
 export const createClosedLoop = (dependencies: LoopDependencies): LoadLoop => {
   const flights = createFlights(dependencies)
   let stopped = false
@@ -118,7 +118,7 @@ export const createClosedLoop = (dependencies: LoopDependencies): LoadLoop => {
       flights.fail(connection.id, nowMs, kind)
     },
     tick() {
-      // Answers alone drive a closed loop.
+      // Only answers drive a closed loop.
     },
     stop() {
       stopped = true
@@ -133,24 +133,24 @@ export const createClosedLoop = (dependencies: LoopDependencies): LoadLoop => {
 export interface OpenLoopDependencies extends LoopDependencies {
   readonly schedule: Schedule
   readonly queueLimit: number
-  /** Requests that were due before this time are overdue: their latency counts from when they were due. */
+  /** Requests due before this time are overdue: their latency counts from their due time. */
   readonly beganMs: number
 }
 
-/** A request that no connection was free for. */
+/** A request that found no free connection. */
 interface Waiting {
   readonly dueMs: number
   readonly takenUpMs: number
 }
 
 /**
- * Sends requests by a schedule. A request that finds no free connection waits, and its wait counts as latency. The
- * delay of the generator itself does not count: the recorder gets it separately.
+ * Sends requests on a schedule. A request that finds no free connection waits, and the wait counts as latency. The
+ * generator's own delay does not count; the recorder receives it separately.
  */
 export const createOpenLoop = (dependencies: OpenLoopDependencies): LoadLoop => {
   const { schedule, recorder, queueLimit, beganMs } = dependencies
   const flights = createFlights(dependencies)
-  // In turn, so that every connection (and every process behind the port) gets its share.
+  // Connections take turns, so that each connection (and each process behind the port) gets its share.
   const idle = createQueue<Connection>()
   const waiting = createQueue<Waiting>()
   let taken = 0

@@ -1,17 +1,17 @@
-// Merges the reports of generators that ran one plan together. A uuid that two generators received is not detected.
+// Merges the reports of generators that ran one plan together. Does not detect a uuid that two generators received.
 import { mergeSummaries } from './histogram.ts'
 import type { LatencySummary, LoadPlan, LoadReport } from './plan.ts'
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
 
-/** Adds the counts of the same name. */
+/** Adds counts of the same name. */
 const addCounts = <Counts extends object>(counts: readonly Counts[]): Counts => {
   const total: Record<string, number> = {}
   for (const [name, count] of counts.flatMap((each) => Object.entries(each))) total[name] = (total[name] ?? 0) + count
   return total as Counts
 }
 
-/** @param reports at least one */
+/** @param reports at least one report */
 export const mergeReports = (plan: LoadPlan, reports: readonly LoadReport[]): LoadReport => {
   const [first] = reports
   if (first === undefined) throw new RangeError('no report')

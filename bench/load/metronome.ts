@@ -1,5 +1,5 @@
-// Wakes this thread whenever requests are due. Polling would be as exact, and would take one of the cores that the server
-// under test needs; a timer of the event loop is up to a millisecond late.
+// Wakes this thread when requests are due. Polling would be as precise, but would use a core that the measured server
+// needs. A timer of the event loop is up to a millisecond late.
 import { join } from 'node:path'
 
 /** Words of the shared memory. */
@@ -8,17 +8,17 @@ export const BEATS = 1
 
 export interface MetronomePlan {
   readonly shared: SharedArrayBuffer
-  /** Unix milliseconds with their fraction: the clocks of two threads begin at different times. */
+  /** Unix milliseconds with a fraction, because the clocks of two threads start at different times. */
   readonly startEpochMs: number
   readonly intervalMs: number
 }
 
-/** Shorter intervals cost more in wake-ups than they gain. At higher rates, several requests are sent at each beat. */
+/** Shorter intervals cost more than they gain. At higher rates, each beat sends several requests. */
 const INTERVAL_MIN_MS = 0.25
 
 /**
- * Calls back at each beat from `startMs` on, and at least once an interval, until the returned function is called.
- * @param startMs on this thread's `performance.now()`
+ * Calls back at each beat from `startMs` on, and at least once per interval, until the returned function is called.
+ * @param startMs by this thread's `performance.now()`
  */
 export const startMetronome = (startMs: number, intervalMs: number, onBeat: () => void): (() => void) => {
   const words = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT))

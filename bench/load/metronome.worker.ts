@@ -1,5 +1,5 @@
-// Sleeps from one beat to the next and counts them in shared memory. A thread of its own, since waiting for less than a
-// millisecond blocks the thread that waits.
+// Sleeps until the next beat and counts beats in shared memory. A separate thread, because waiting for less than a
+// millisecond blocks the waiting thread.
 import { BEATS, type MetronomePlan, STOPPED } from './metronome.ts'
 
 declare const self: Worker
@@ -9,7 +9,7 @@ self.onmessage = ({ data }: MessageEvent<MetronomePlan>) => {
   const words = new Int32Array(shared)
   for (let beat = 0; Atomics.load(words, STOPPED) === 0; ) {
     const elapsedMs = performance.timeOrigin + performance.now() - startEpochMs
-    // Beats that were missed during a pause count as one: the listener catches up by the time.
+    // Beats missed during a pause count as one: the listener catches up.
     beat = Math.max(beat + 1, Math.floor(elapsedMs / intervalMs) + 1)
     const leftMs = beat * intervalMs - elapsedMs
     if (leftMs > 0 && Atomics.wait(words, STOPPED, 0, leftMs) !== 'timed-out') break

@@ -1,31 +1,31 @@
-// Counts what happened in the measured window. A closed loop counts what was answered within it; an open loop counts
-// every request that was due within it, whenever its answer came, so that slow answers can't fall out of the count.
+// Counts the events of the measured window. A closed loop counts answers within it. An open loop counts every request
+// due within it, whenever its answer arrives, so that slow answers are included.
 import { createLatencyHistogram } from './histogram.ts'
 import type { FailureKind, LatencySummary, Outcomes } from './plan.ts'
 
-/** Refused for want of room (503) or by a limit (429). */
+/** Refused due to overload (503) or a limit (429). */
 const REFUSED = 503
 const LIMITED = 429
-/** The service's own deadline passed. */
+/** The service's own deadline passed (408). */
 const DEADLINE_PASSED = 408
 /** Later answers are late, because callers have given up by then. */
 const PROMPT_MS = 1_000
 
 export interface Recorder {
-  /** The window opens; what came before was warm-up. */
+  /** Opens the window after the warm-up. */
   open(nowMs: number): void
   close(nowMs: number): void
-  /** Open loop: the generator took up a request that was due at `dueMs`, to send or to queue it. */
+  /** Open loop: the generator processed a request due at `dueMs`, by sending or queueing it. */
   takenUp(dueMs: number, nowMs: number): void
   /**
-   * `dueMs` is when it was due (open loop) or sent (closed loop), `fromMs` from when its latency counts: when it was taken
-   * up, which is the same unless the generator was late. True when it counts as part of the window.
+   * `dueMs`: due time (open loop) or sending time (closed loop). `fromMs`: start of the latency; differs from `dueMs`
+   * only if the generator was late. Returns true if the answer counts as part of the window.
    */
   answered(dueMs: number, nowMs: number, status: number, fromMs?: number): boolean
-  /** The last answer with status 200 was not the requested one: it is an error. */
+  /** The last answer with status 200 was not the requested one and counts as an error. */
   wrong(nowMs: number, fromMs: number): void
   failed(dueMs: number, nowMs: number, kind: FailureKind, fromMs?: number): void
-  /** Answers of any status so far, the window's and others. */
+  /** Returns the number of answers of any status, inside and outside the window. */
   completions(): number
   report(): RecorderReport
 }
@@ -79,11 +79,11 @@ export const createRecorder = (countBy: 'answer' | 'due'): Recorder => {
       outcomes.errors++
     },
     failed(dueMs, nowMs, kind, fromMs = dueMs) {
-      // A closed loop's request that never was answered belongs to the window it was sent in.
+      // In a closed loop, an unanswered request belongs to the window in which it was sent.
       if (!within(countBy === 'answer' && kind !== 'timeout' ? nowMs : dueMs)) return
       failures[kind] = (failures[kind] ?? 0) + 1
       outcomes[kind === 'timeout' || kind === 'not-sent' ? 'late' : 'errors']++
-      // Record them as well: without the slowest requests, the latencies would look too good.
+      // Recorded as well: without the slowest requests, latencies would appear too low.
       if (kind === 'timeout') latency.recordMs(nowMs - fromMs)
     },
     completions: () => completed,

@@ -1,4 +1,4 @@
-// The requests of a run, whole: request line, headers and body in one buffer each, made before the first is sent.
+// The requests of a run, each in one buffer with request line, headers and body, created before the first is sent.
 import { createHash, randomUUID } from 'node:crypto'
 import bs58 from 'bs58'
 import type { BodyPlan } from './plan.ts'
@@ -15,18 +15,18 @@ export interface AttestationBody {
 
 export interface PreparedRequests {
   readonly bytes: readonly Uint8Array[]
-  /** What is sent in a request's place: itself, or a copy with an idempotency key that no other has. */
+  /** Returns the request to send: the request itself, or a copy with a unique idempotency key. */
   readonly stamp: (request: Uint8Array) => Uint8Array
-  /** Of a batch's request: the bodies from its index times the plan's batch on. */
+  /** For a batch: the bodies from its index times the batch size on. */
   readonly bodies: readonly AttestationBody[]
 }
 
-/** Selector of `transfer(address,uint256)`: the call that most policies look at. */
+/** Selector of `transfer(address,uint256)`, the call that most policies inspect. */
 const TRANSFER_SELECTOR = 'a9059cbb'
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** An on-chain request carries 68 bytes of calldata and a value; an interface-only one neither. */
+/** An on-chain request has 68 bytes of calldata and a value; an interface-only request has neither. */
 export const makeBody = (plan: BodyPlan, index: number): AttestationBody => {
   const walletHex = digest(`${plan.seed} wallet ${index}`)
   const wallet = plan.chain === 'solana' ? bs58.encode(Buffer.from(walletHex, 'hex')) : `0x${walletHex.slice(0, 40)}`
@@ -53,7 +53,7 @@ export const makeBody = (plan: BodyPlan, index: number): AttestationBody => {
   }
 }
 
-/** The JSON text of a body, as a caller would send it. */
+/** Returns the JSON text of a body, as a caller would send it. */
 export const bodyText = (body: AttestationBody): string =>
   body.to === null
     ? JSON.stringify({ verification_hash: body.verificationHash, from: body.from, chain: body.chain })
@@ -65,7 +65,7 @@ export const bodyText = (body: AttestationBody): string =>
         msg_value: body.msgValue,
       })
 
-/** The template with the values of a body. */
+/** Fills the template with the values of a body. */
 const fillTemplate = (template: string, body: AttestationBody): string => {
   const values: Readonly<Record<string, string>> = {
     from: body.from,
@@ -78,7 +78,7 @@ const fillTemplate = (template: string, body: AttestationBody): string => {
   return template.replace(/\{([a-z_]+)\}/g, (placeholder, name: string) => values[name] ?? placeholder)
 }
 
-/** One request as its client would send it. */
+/** A request as its client would send it. */
 export interface RequestPlan {
   readonly method: 'GET' | 'POST'
   /** Path and query. */
@@ -88,7 +88,7 @@ export interface RequestPlan {
   readonly body: string | null
 }
 
-/** HTTP/1.1 over a kept connection: no Connection header is needed (RFC 9112, section 9.3). */
+/** HTTP/1.1 over a persistent connection, without a Connection header (RFC 9112, section 9.3). */
 export const requestBytes = (url: URL, { method, path, headers, body }: RequestPlan): Uint8Array => {
   const lines = [`${method} ${path} HTTP/1.1`, `Host: ${url.host}`]
   for (const [name, value] of Object.entries(headers)) {
@@ -103,7 +103,7 @@ export const requestBytes = (url: URL, { method, path, headers, body }: RequestP
 /** A new key for each run, so that runs against the same service do not share idempotency keys. */
 const keyPlace = (): string => `bench-${randomUUID()}-000000000000`
 
-/** The key's digits are at the same place in all requests: its header is the first, after the host's. */
+/** The key's digits are at the same position in all requests: its header follows the Host header. */
 const createStamp = (example: Uint8Array, place: string): ((request: Uint8Array) => Uint8Array) => {
   const end = Buffer.from(example).indexOf(place) + place.length
   let sent = 0
@@ -115,7 +115,7 @@ const createStamp = (example: Uint8Array, place: string): ((request: Uint8Array)
   }
 }
 
-/** Requests that are sent as they were made. */
+/** Returns requests unchanged. */
 export const asItIs = (request: Uint8Array): Uint8Array => request
 
 export const prepareRequests = (

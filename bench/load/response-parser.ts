@@ -1,23 +1,23 @@
-// Reads HTTP/1.1 responses of one keep-alive connection with little CPU time, because the generator shares the machine
-// with the measured server. Understands the status and Content-Length; RFC 9112, sections 4 and 6.3.
+// Parses HTTP/1.1 responses of one keep-alive connection with little CPU time, because the generator shares the machine
+// with the measured server. Supports the status and Content-Length; RFC 9112, sections 4 and 6.3.
 
-/** One response. The bytes are the connection's: read them within the call, copy what is kept. */
+/** One response. Its bytes belong to the connection: read them within the call, and copy what must be kept. */
 export interface ResponseView {
   status: number
   bytes: Uint8Array
   bodyStart: number
   bodyEnd: number
-  /** The server said `Connection: close`. */
+  /** The server sent `Connection: close`. */
   closing: boolean
 }
 
-/** The parser can't read the bytes as a response; the connection can't be used any more. */
+/** The bytes are not a valid response, so the connection can't be used further. */
 export class ResponseMalformedError extends Error {
   override readonly name = 'ResponseMalformedError'
 }
 
 export interface ResponseParser {
-  /** @throws ResponseMalformedError; call `reset` before the next use. */
+  /** Call `reset` before the next use after an error. @throws ResponseMalformedError */
   push(chunk: Uint8Array): void
   reset(): void
 }
@@ -26,7 +26,7 @@ const MAX_RESPONSE_BYTES = 4 * 1024 * 1024
 const LINE_FEED = 10
 const COLON = 58
 
-/** True when the header line that begins at `start` has this lower-case name; `start` is then followed by a colon. */
+/** Returns true if the header line at `start` has this lowercase name, followed by a colon. */
 const isHeader = (bytes: Uint8Array, start: number, end: number, name: string): boolean => {
   if (start + name.length >= end || bytes[start + name.length] !== COLON) return false
   for (let i = 0; i < name.length; i++) {
@@ -37,7 +37,7 @@ const isHeader = (bytes: Uint8Array, start: number, end: number, name: string): 
   return true
 }
 
-/** The header's value as trimmed lower-case text; rare headers only. */
+/** Returns the header's value as trimmed lowercase text; for rare headers only. */
 const headerText = (bytes: Uint8Array, start: number, end: number): string =>
   String.fromCharCode(...bytes.subarray(start, end))
     .trim()
@@ -58,7 +58,7 @@ const parseLength = (bytes: Uint8Array, start: number, end: number): number => {
 }
 
 const parseStatus = (bytes: Uint8Array, start: number): number => {
-  // "HTTP/1.1 200": the fields have fixed places.
+  // "HTTP/1.1 200": the fields have fixed positions.
   const status = (bytes[start + 9]! - 48) * 100 + (bytes[start + 10]! - 48) * 10 + (bytes[start + 11]! - 48)
   if (bytes[start] !== 72 || bytes[start + 4] !== 47 || !(status >= 100 && status <= 599)) {
     throw new ResponseMalformedError('no HTTP status line')
@@ -66,12 +66,12 @@ const parseStatus = (bytes: Uint8Array, start: number): number => {
   return status
 }
 
-/** One parser per connection. `onResponse` gets the same view object each time. */
+/** Creates the parser of a connection. `onResponse` receives the same view object each time. */
 export const createResponseParser = (onResponse: (response: ResponseView) => void): ResponseParser => {
   const view: ResponseView = { status: 0, bytes: new Uint8Array(0), bodyStart: 0, bodyEnd: 0, closing: false }
   let pending: Uint8Array | null = null
 
-  /** Reads one response at `start`; returns where it ends, or -1 when more bytes are needed. */
+  /** Parses one response at `start`. Returns its end, or -1 if more bytes are needed. */
   const readOne = (bytes: Uint8Array, start: number): number => {
     let lineStart = start
     let contentLength = -1

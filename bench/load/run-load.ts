@@ -1,4 +1,4 @@
-// One load run from plan to report: connect, warm up, measure, drain, verify.
+// Runs one load plan: connect, warm up, measure, drain, verify.
 
 import { cpuBetween, processCpuTime } from '../cpu.ts'
 import { createAnswerInspector } from './answers.ts'
@@ -17,12 +17,12 @@ const ownCpuMicroseconds = (): number => {
   return user + system
 }
 
-/** Never returns early: a timer may fire up to a millisecond before its time. */
+/** Never returns early, although a timer may fire up to a millisecond early. */
 const sleepUntil = async (timeMs: number): Promise<void> => {
   for (let leftMs = timeMs - performance.now(); leftMs > 0; leftMs = timeMs - performance.now()) await Bun.sleep(leftMs)
 }
 
-/** How long it took, milliseconds. */
+/** Returns the duration in milliseconds. */
 const drain = async (loop: LoadLoop, drainMs: number): Promise<number> => {
   const beganMs = performance.now()
   while (loop.outstanding() > 0 && performance.now() < beganMs + drainMs) await Bun.sleep(DRAIN_CHECK_MS)
@@ -33,7 +33,7 @@ const drain = async (loop: LoadLoop, drainMs: number): Promise<number> => {
 
 /**
  * Runs the plan in this process.
- * @throws Error when the server can't be reached or not one request of the window was answered.
+ * @throws Error if the server can't be reached, or if no request of the window was answered
  */
 export const runLoad = async (plan: LoadPlan): Promise<LoadReport> => {
   const url = new URL(plan.url)
@@ -48,7 +48,7 @@ export const runLoad = async (plan: LoadPlan): Promise<LoadReport> => {
     inspect: inspector.inspect,
   }
   const startMs = performance.now()
-  // The schedule begins once the connections are open; opening them is not the server's latency.
+  // The schedule starts when the connections are open, because opening them is not the server's latency.
   const leadMs = plan.shape.mode === 'open' ? 100 : 0
   const scheduleStartMs = startMs + leadMs - (plan.overdueMs ?? 0)
   const opensMs = scheduleStartMs + plan.warmupMs
@@ -74,7 +74,7 @@ export const runLoad = async (plan: LoadPlan): Promise<LoadReport> => {
   try {
     await pool.open()
     if (plan.shape.mode === 'open') {
-      // The window opens by the schedule, not when this process wakes up.
+      // The window opens on schedule, not when this process wakes up.
       recorder.open(opensMs)
       recorder.close(closesMs)
       stopTicking = startMetronome(startMs + leadMs, 1_000 / plan.shape.ratePerSecond, () =>

@@ -1,10 +1,10 @@
-// When open-loop requests are due: a fixed rate from a start, whatever the server or the generator does. A late
-// generator catches up; it never skips, since a skipped request would hide the very delay it should show.
+// Due times of open-loop requests: a fixed rate, regardless of the server and the generator. A late generator catches
+// up and never skips a request, because a skipped request would hide the delay.
 
 export interface Schedule {
-  /** When request number `index` is due. */
+  /** Returns the due time of request number `index`. */
   dueMs(index: number): number
-  /** How many requests are due by `nowMs`, all told. */
+  /** Returns the total number of requests due by `nowMs`. */
   dueBy(nowMs: number): number
 }
 

@@ -1,5 +1,5 @@
-// Verifies one attestation answer in full, with viem (on Solana node:crypto) and none of the service's own code: the
-// signature over the statement that was asked for is the attester's (spec, "Attestation response (v2)").
+// Verifies one attestation answer completely, with viem (on Solana node:crypto) and without the service's code: the
+// attester's signature over the requested statement (spec, "Attestation response (v2)").
 import { encodeAbiParameters, type Hex, isAddressEqual, keccak256, recoverAddress, zeroAddress } from 'viem'
 import { BUILT_IN_CHAINS } from '../../src/domain/chain.ts'
 import type { AttestationBody } from './requests.ts'
@@ -76,7 +76,7 @@ const problemOnEvm = async (
   return isAddressEqual(recovered, expected as Hex) ? null : `signature recovers to ${recovered}, not ${expected}`
 }
 
-/** Null when the answer is right, otherwise what is wrong. @param attester null: the address that the answer names */
+/** Returns the fault, or null for a correct answer. @param attester null for the address in the answer */
 export const verifyAnswer = async (
   body: AttestationBody,
   answerText: string,

@@ -1,12 +1,12 @@
-// Verifies a Solana attestation with node:crypto and none of the service's own code: Ed25519 over SHA-256 of the layout
+// Verifies a Solana attestation with node:crypto and without the service's code: Ed25519 over SHA-256 of the layout
 // that the registry program rebuilds (prefix, uuid, from, to, lamports, hashes of data and policy, expiration).
 import { createHash, createPublicKey, verify } from 'node:crypto'
 import bs58 from 'bs58'
 import type { AttestationBody } from './requests.ts'
 
-/** What a deployment signs with unless it is told another prefix. */
+/** Default prefix of the signed message. */
 const PREFIX = 'predicate_solana_attestation'
-/** DER of a SubjectPublicKeyInfo for Ed25519, up to the 32 bytes of the key (RFC 8410). */
+/** DER encoding of an Ed25519 SubjectPublicKeyInfo before the 32 bytes of the key (RFC 8410). */
 const PUBLIC_KEY_DER = Buffer.from('302a300506032b6570032100', 'hex')
 
 const sha256 = (bytes: Uint8Array | string): Buffer => createHash('sha256').update(bytes).digest()
@@ -27,7 +27,7 @@ export interface SolanaAnswer {
   readonly attester: string
 }
 
-/** The 32 bytes that are signed. */
+/** Returns the 32 signed bytes. */
 export const solanaMessage = (body: AttestationBody, answer: Omit<SolanaAnswer, 'signature' | 'attester'>): Buffer =>
   sha256(
     Buffer.concat([

@@ -1,4 +1,4 @@
-// Keeps the numbers of the other parts of a run if one part fails.
+// Keeps the results of the other parts if one part fails.
 import type { SignalWatch } from '../processes.ts'
 import type { Collector } from '../result.ts'
 

@@ -1,5 +1,5 @@
-// Puts the load of the service on a bare attestation server in C, which only serves and signs: the difference is what
-// the rest of the service costs. The server is compiled here; where that fails, the report gives the reason instead.
+// Runs the service's load on a bare attestation server in C, which only serves and signs: the difference is the cost of
+// the rest of the service. The server is compiled here; if that fails, the report contains the reason.
 import { join } from 'node:path'
 import { privateKeyToAddress } from 'viem/accounts'
 import { freePort, waitUntilReady } from '../processes.ts'
@@ -12,7 +12,7 @@ const SOURCE = join(import.meta.dir, '..', 'servers', 'bare.c')
 const SAMPLE_EVERY = 1_000
 const VERIFICATION_HASH = 'x-00000000000000000000000000000000'
 
-/** @returns why the server can't be built here; null once it is built */
+/** @returns the reason why the server can't be built; null on success */
 const build = async (binary: string): Promise<string | null> => {
   const compiler = Bun.which('cc')
   if (compiler === null) return 'there is no C compiler (cc)'

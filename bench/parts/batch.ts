@@ -1,4 +1,4 @@
-// Attestations in batches: 100 and 1,000 in one call. Throughput and CPU count attestations, latency counts calls.
+// Attestations in batches of 100 and 1,000 per call. Throughput and CPU count attestations, latency counts calls.
 import type { LoadReport } from '../load/plan.ts'
 import type { Unit } from '../result.ts'
 import type { BenchContext, BenchPart } from './context.ts'
@@ -7,7 +7,7 @@ import { bodiesOf, startPolicyService, targetOf } from './policy-service.ts'
 
 interface BatchSize {
   readonly size: number
-  /** Enough that the workers always have work, few enough that the queue never fills. */
+  /** Enough to keep the workers busy, and few enough that the queue never fills. */
   readonly connections: number
   /** Time for several calls per connection on a slow machine. */
   readonly windowMinMs: number

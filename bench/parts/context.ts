@@ -1,4 +1,4 @@
-// What every part of a run works with.
+// The context that each part of a run receives.
 import type { LoadClient } from '../load/load-client.ts'
 import type { BenchOptions } from '../options.ts'
 import type { Processes } from '../processes.ts'
@@ -12,7 +12,7 @@ export interface BenchContext {
   readonly client: LoadClient
   readonly collector: Collector
   readonly progress: Progress
-  /** The load for the bare server, which starts at the first call; null if it can't be built or started. */
+  /** Returns the load for the bare server, which starts at the first call; null if it can't be built or started. */
   bareServer(): Promise<Omit<LoadTarget, 'part'> | null>
 }
 

@@ -1,4 +1,4 @@
-// Puts load on a running deployment, with the caller's own requests and keys. Starts and changes nothing there.
+// Measures a running deployment with the caller's requests and keys. Starts and changes nothing there.
 
 import type { BodyPlan } from '../load/plan.ts'
 import { bodyText, makeBody } from '../load/requests.ts'

@@ -1,6 +1,6 @@
-// Measures the identity API: creates, reads and verifies sessions as fast as possible; then follows thousands of streams while
-// sessions change, and measures what that costs attestations. It has its own service and data folder, and runs after the
-// rounds of the other parts, because filling the service takes longer than any of them.
+// Measures the identity API: creates, reads and verifies sessions as fast as possible, then follows thousands of
+// streams while sessions change, and measures the cost for attestations. It has its own service and data folder, and
+// runs after the rounds of the other parts, because filling the service takes longer than any other part.
 import { type IdentityClient, startIdentityClient } from '../identity/client.ts'
 import { filledWallet, fillWallets } from '../identity/fill.ts'
 import type { LatencySummary, LoadPlan } from '../load/plan.ts'
@@ -18,11 +18,11 @@ const STREAMS_STEP = 1_000
 const OPENING_LIMIT_MS = 60_000
 const CHANGES_PER_SECOND = 500
 const SESSIONS_READ = 2_000
-/** Calls to `load` in `measureRequests`. */
+/** Number of `load` calls in `measureRequests`. */
 const REQUEST_LOADS = 5
-/** Wallets that are asked for repeatedly: after the first time, the service has them in memory. */
+/** Wallets that are queried repeatedly: after the first query, the service has them in memory. */
 const WALLETS_ASKED = 50_000
-/** Wallets that are asked for once, so that each is read from the database. More than the measurement can ask for. */
+/** Wallets that are queried once, so that each is read from the database. More than the measurement can query. */
 const WALLETS_NEW = 200_000
 const ASKED_AT_ONCE = 32
 /** Time to free memory and compile code after the streams are open. */
@@ -118,7 +118,7 @@ const measureRequests = async (stand: Stand, wallets: number): Promise<void> => 
     })),
   )
   const stored = `${wallets.toLocaleString('en-US')} stored`
-  // Each person has two wallets: one measurement asks for the first of them, the other for the second.
+  // Each person has two wallets: one measurement queries the first, the other queries the second.
   const verify = (count: number, place: number): readonly RequestPlan[] => {
     const asked = Math.min(count, wallets / 2)
     const step = Math.floor(wallets / 2 / asked) * 2
@@ -226,7 +226,7 @@ const measureStreams = async (stand: Stand): Promise<void> => {
   await client.close()
 }
 
-/** Adds measurements named `identity.…`. @throws Error when the service can't be started, filled or reached. */
+/** Adds measurements named `identity.…`. @throws Error if the service can't be started, filled or reached */
 export const measureIdentity = async (context: BenchContext): Promise<void> => {
   const { processes, progress, collector, options } = context
   progress.step('identity service starts')

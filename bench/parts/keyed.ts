@@ -1,5 +1,5 @@
-// The service with an idempotency key in each request, as the client library sends them: each key is claimed
-// in the store before its request is decided, with the others of that moment in one write.
+// Sends an idempotency key with each request, as the client library does. The store claims all concurrent keys in one
+// write before their requests are decided.
 import type { BenchContext, BenchPart } from './context.ts'
 import { createLoadMeasurer } from './measure-load.ts'
 import { startPolicyService, targetOf } from './policy-service.ts'

@@ -1,28 +1,28 @@
-// Puts load on one server, in closed and open loop, and adds measurements and findings under the part's name.
+// Measures one server in closed and open loop, and adds measurements and findings under the part's name.
 import type { AnswerPlan, BodyPlan, LoadPlan, LoadReport, LoadShape } from '../load/plan.ts'
 import type { MeasurementDefinition, Unit } from '../result.ts'
 import type { BenchContext } from './context.ts'
 
 export interface LoadTarget {
-  /** Part of the bench: first word of the measurements' names. */
+  /** First word of the measurements' names. */
   readonly part: string
-  /** Beginning of the measurements' labels, if a part measures several servers. */
+  /** Prefix of the measurements' labels if a part measures several servers. */
   readonly label?: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly bodies: BodyPlan
   readonly answers: AnswerPlan
-  /** Length of the closed loop's window, if it is not the usual one. */
+  /** Window of the closed loop, if it differs from the default. */
   readonly closedMs?: number
-  /** Length of the window at a share of the capacity, if it is not that of the open loop. */
+  /** Window at a share of the capacity, if it differs from that of the open loop. */
   readonly shareMs?: number
-  /** Null if the server's CPU time can't be read from here. */
+  /** Null if the server's CPU time can't be read. */
   readonly pid: number | null
 }
 
 export interface LoadMeasurer {
   warm(): Promise<void>
-  /** Closed loop: each connection sends as soon as it has its answer. Measures throughput and CPU. */
+  /** Closed loop: each connection sends as soon as the last answer arrives. Measures throughput and CPU. */
   closed(): Promise<void>
   /** Open loop at a fixed rate. Measures latency. */
   open(): Promise<void>
@@ -33,22 +33,22 @@ export interface LoadMeasurer {
   half(share?: number, kind?: string): Promise<void>
 }
 
-/** Wallets of one run: too many for the processor's caches, few enough to be made quickly. */
+/** Wallets of one run: too many for the CPU caches, and few enough to be created quickly. */
 export const WALLETS = 4_096
 const QUEUE_LIMIT = 100_000
 const DRAIN_MS = 5_000
 /** Share of a core above which the generator itself may limit a closed loop. */
 const GENERATOR_SHARE_LIMIT = 0.95
 
-/** Lateness of the generator above which an open loop's latencies only show that the machine is overloaded. */
+/** Lateness of the generator above which latencies of an open loop only show an overloaded machine. */
 const GENERATOR_LATENESS_LIMIT_MS = 2
 
 const describeCounts = (counts: Readonly<Record<string, number>>, what: string): string[] =>
   Object.entries(counts).map(([name, count]) => `${count} ${what} ${name}`)
 
 /**
- * @param mayBeLate leaves out that the generator was late: to be expected where the load takes most of the machine
- * @returns what makes a report doubtful
+ * @param mayBeLate ignores a late generator, which is expected if the load uses most of the machine
+ * @returns reasons to doubt a report
  */
 export const findingsOf = (report: LoadReport, mayBeLate = false): string[] => {
   const bad = Object.fromEntries(Object.entries(report.statuses).filter(([status]) => !status.startsWith('2')))
@@ -73,7 +73,7 @@ export const findingsOf = (report: LoadReport, mayBeLate = false): string[] => {
   return found.map((finding) => `${report.name}: ${finding}`)
 }
 
-/** The load generator's plan for one window on a target. */
+/** Returns the load generator's plan for one window on a target. */
 export const loadPlan = (
   target: LoadTarget,
   name: string,
@@ -136,7 +136,7 @@ export const createLoadMeasurer = (context: BenchContext, target: LoadTarget): L
       add(`${name}_index`, `${label}: search index, in addition`, 'µs', serverCpu.yielding / completed)
     }
   }
-  /** Adds the answered requests per second, and in measurements of their own all others. */
+  /** Adds the answered requests per second, and all others as separate measurements. */
   const addOutcomes = (kind: string, label: string, { outcomes, windowMs, throughputPerSecond }: LoadReport): void => {
     add(`${kind}.throughput`, `throughput, ${label}`, '/s', throughputPerSecond)
     for (const what of ['refused', 'late', 'errors'] as const) {

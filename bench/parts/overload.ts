@@ -1,6 +1,6 @@
-// Measures overload: how much is still answered in time at 1, 2 and 10 times capacity, how soon the rest is refused, and
-// whether a flood of one organization slows another. One worker signs by @noble, the smallest capacity there is, so that
-// a generator on the same machine can come near ten times of it. The rate that it reached is reported, too.
+// Measures overload: the share answered in time at 1, 2 and 10 times capacity, the time of refusals, and whether a
+// flood of one organization slows another. One worker signs with @noble, the smallest possible capacity, so that a
+// generator on the same machine can approach ten times that. The actual rate is reported too.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type LoadClient, startLoadClient } from '../load/load-client.ts'
@@ -19,18 +19,18 @@ const NEIGHBOUR_SHARE = 0.1
 const DEADLINE_MS = 500
 const NEIGHBOUR_CONNECTIONS = 64
 const CONNECTIONS_MAX = 10_000
-/** The flood begins this long before the neighbour is measured, and ends after it. */
+/** The flood starts this long before the neighbor is measured, and ends after it. */
 const FLOOD_LEAD_MS = 1_500
 const NEIGHBOUR_CONTRACT = `0xc0de${'1'.padStart(36, '0')}`
 const POLICY = readFileSync(join(import.meta.dir, '..', 'policies', 'six-rules.yaml'), 'utf8')
 
 type Add = (name: string, label: string, unit: Unit, value: number) => void
 
-/** Enough connections for the requests in the service's queue and those on their way. */
+/** Enough connections for the requests in the service's queue and in transit. */
 const connectionsFor = (capacity: number): number =>
   Math.min(CONNECTIONS_MAX, 500 + Math.ceil(((capacity * DEADLINE_MS) / 1_000) * 1.5))
 
-/** The outcomes of an open loop's requests, in per cent of those that were sent. */
+/** Outcomes of an open loop's requests, as percentages of the sent requests. */
 export const overloadNumbers = ({
   statuses,
   failures,
@@ -46,7 +46,7 @@ export const overloadNumbers = ({
     sentPerSecond: (sent * 1_000) / windowMs,
     goodputPerSecond: throughputPerSecond,
     refusedPercent: sent === 0 ? 0 : ((statuses['503'] ?? 0) / sent) * 100,
-    /** Accepted and then answered 408. */
+    /** Accepted, but answered with 408. */
     latePercent: sent === 0 ? 0 : ((statuses['408'] ?? 0) / sent) * 100,
     refusals: statuses['503'] ?? 0,
     refusalMs: refusalLatencyMs,
@@ -73,7 +73,7 @@ interface Multiple {
 
 /**
  * Compares with the mean of the peaks before and after, because on a shared machine a single peak may be wrong by half.
- * @returns the peak after it
+ * @returns the later peak
  */
 const measureMultiple = async (
   context: BenchContext,
@@ -142,7 +142,7 @@ const addNeighbour = (service: RunningService): Promise<LoadTarget> =>
 interface Neighbours {
   readonly flooding: LoadTarget
   readonly neighbour: LoadTarget
-  /** The neighbour's generator: the other one is busy with the flood. */
+  /** Generator for the neighbor, because the other generator produces the flood. */
   readonly client: LoadClient
 }
 
@@ -196,7 +196,7 @@ const measureNeighbour = async (
   add('neighbour.flood_p99', 'p99 of the flood', 'ms', flood.latencyMs.p99)
 }
 
-/** Adds measurements named `overload.…`. @throws Error when the service can't be started or reached. */
+/** Adds measurements named `overload.…`. @throws Error if the service can't be started or reached */
 export const measureOverload = async (context: BenchContext): Promise<void> => {
   const { processes, progress, client, collector, options } = context
   const { durations } = options
@@ -214,7 +214,7 @@ export const measureOverload = async (context: BenchContext): Promise<void> => {
     const report = await client.run(loadPlan(flooding, name, closed, warmupMs, durationMs))
     noteStrange(context, report)
     const { refusedPercent, latePercent } = overloadNumbers(report)
-    // The queue has room for all of them, so either the forecast was wrong or the machine was busy with something else.
+    // The queue has room for all of them, so the forecast was wrong or the machine was busy.
     if (refusedPercent + latePercent > 1) {
       collector.find(`${name}: ${(refusedPercent + latePercent).toFixed(1)}% of its requests were refused or late`)
     }

@@ -1,4 +1,4 @@
-// Starts one of the bench's own servers and learns its port from its first message.
+// Starts one of the bench's own servers and reads its port from its first message.
 import { join } from 'node:path'
 import type { Processes } from '../processes.ts'
 
@@ -11,7 +11,7 @@ export interface OwnServer {
 
 const START_LIMIT_MS = 20_000
 
-/** @throws Error when the server ends or sends no message in time */
+/** @throws Error if the server ends or sends no message in time */
 export const startOwnServer = (
   processes: Processes,
   name: 'echo' | 'naive',

@@ -15,7 +15,7 @@ import { runStageFile } from './stages.ts'
 
 const SAMPLE_EVERY = 1_000
 const CERBOS_POLICIES = join(import.meta.dir, '..', 'peers', 'cerbos')
-/** The facts of the six rules, as a caller of Cerbos sends them. */
+/** The facts of the six rules, as a client of Cerbos sends them. */
 const CERBOS_BODY = JSON.stringify({
   principal: { id: '{from}', roles: ['wallet'] },
   resources: [

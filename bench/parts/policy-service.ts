@@ -1,5 +1,5 @@
-// Starts a service as a user does, in its own process and data folder, with a policy applied by the command line; and
-// makes the requests to it, on an EVM chain for the quick start's contract or on Solana for its program.
+// Starts a service as a user does, in its own process and data folder, with a policy applied by the command line, and
+// creates requests for the quick start's contract (EVM) or program (Solana).
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parsePolicyDocument } from '../../src/policy/document/document.ts'
@@ -25,7 +25,7 @@ const POLICY_FILES: Readonly<Record<Family, string>> = {
 export interface PolicyServiceSettings {
   readonly family?: Family
   readonly workers?: number | 'auto'
-  /** Further COUNTERSIGN_* variables. */
+  /** Additional COUNTERSIGN_* variables. */
   readonly environment?: Readonly<Record<string, string>>
 }
 
@@ -43,7 +43,7 @@ const runCommand = async (processes: Processes, dataDirectory: string, ...words:
   }
 }
 
-/** Requests that pass the policy, each from another wallet. */
+/** Returns requests that pass the policy, each from another wallet. */
 export const bodiesOf = ({ quickstart }: RunningService, family: Family = 'evm', wallets = WALLETS): BodyPlan => ({
   seed: 'bench',
   wallets,
@@ -57,7 +57,7 @@ const answersOf = ({ quickstart }: RunningService, family: Family): AnswerPlan =
   attester: requiredValue(quickstart, family === 'evm' ? 'EVM_ATTESTER' : 'SOLANA_ATTESTER'),
 })
 
-/** Load on the service's single attestations. */
+/** Returns the load for single attestations of the service. */
 export const targetOf = (service: RunningService, part: string, family: Family = 'evm'): LoadTarget => ({
   part,
   url: `${service.url}${ENDPOINT}`,
@@ -78,11 +78,11 @@ const attest = async (service: RunningService, family: Family): Promise<{ readon
   return (await response.json()) as { readonly policy_name?: string }
 }
 
-/** Waits until the applied policy decides, which takes a second at most. @throws Error when it takes longer */
+/** Waits until the applied policy is in use, at most about a second. @throws Error after a timeout */
 const waitForPolicy = async (service: RunningService, family: Family): Promise<void> => {
   const { name } = parsePolicyDocument(readFileSync(POLICY_FILES[family], 'utf8'))
   const giveUpMs = performance.now() + POLICY_LIVE_LIMIT_MS
-  // Each process of the service loads the policy by itself, so several good answers in a row are needed.
+  // Each process loads the policy separately, so several correct answers in a row are needed.
   for (let good = 0; good < 8; ) {
     good = (await attest(service, family)).policy_name === name ? good + 1 : 0
     if (performance.now() > giveUpMs) throw new Error('the service does not use the policy that was applied')
@@ -90,7 +90,7 @@ const waitForPolicy = async (service: RunningService, family: Family): Promise<v
   }
 }
 
-/** @throws Error when the service can't be started or does not accept the policy */
+/** @throws Error if the service can't be started or rejects the policy */
 export const startPolicyService = async (
   processes: Processes,
   { family = 'evm', workers = 'auto', environment = {} }: PolicyServiceSettings = {},

@@ -1,8 +1,8 @@
-// Measures whether an attestation costs more in a full deployment than in an empty one. Two services run side by side: one
-// as the first start leaves it; one with 10,000 policies and contracts, 100,000 keys and a deny list of a million
-// addresses, where each request has another key and contract. The policies differ only in their names, like policies made
-// from one template, so they share their compiled rules. Also measures the memory of a list of a million addresses, with
-// one worker and with several. Runs after the rounds of the other parts, because filling takes longer than any of them.
+// Compares the cost of an attestation in a full and in an empty deployment. Two services run side by side: one as after
+// the first start; one with 10,000 policies and contracts, 100,000 keys and a deny list of a million addresses, where
+// each request has another key and contract. The policies differ only in their names, as if made from one template, so
+// they share compiled rules. Also measures the memory of a list of a million addresses, with one worker and with
+// several. Runs after the rounds of the other parts, because filling takes longer than any of them.
 import { createAddressSetBuilder } from '../../src/domain/address-set.ts'
 import type { BodyPlan, LoadPlan } from '../load/plan.ts'
 import type { Unit } from '../result.ts'
@@ -17,9 +17,12 @@ const ENTRIES = 1_000_000
 /** Different requests, each with another key and contract. */
 const REQUESTS = 10_000
 const WORKERS_MANY = 4
-/** Time to collect the garbage of starting or loading. */
+/** Time to collect garbage after starting or loading. */
 const SETTLE_MS = 3_000
-/** Requests choose policies at random, and each policy is compiled at its first use: with fewer, some would be unused. */
+/**
+ * Requests choose policies at random, and each policy is compiled at its first use. With fewer warm-up requests, some
+ * would be unused.
+ */
 const WARM_TIMES = 12
 const WARM_LIMIT_MS = 90_000
 
@@ -35,7 +38,7 @@ const setMegabytes = (width: 20 | 32): number => {
   return builder.finish().byteLength / 1_000_000
 }
 
-/** Megabytes that a list of a million addresses adds to a service's memory. */
+/** Returns the megabytes that a list of a million addresses adds to a service's memory. */
 const measureMemory = async ({ processes }: BenchContext, workers: number): Promise<number> => {
   const service = await startService(processes, workers)
   await Bun.sleep(SETTLE_MS)
@@ -67,7 +70,7 @@ const planOf = (
   observePid: service.managed.pid,
 })
 
-/** Microseconds of the service's CPU per attestation. */
+/** Returns the service's CPU time per attestation in microseconds. */
 const measureCpu = async ({ client, collector }: BenchContext, plan: LoadPlan): Promise<number> => {
   const report = await client.run(plan)
   for (const finding of findingsOf(report)) collector.find(finding)
@@ -146,7 +149,7 @@ const measureMemoryOfLists = async (context: BenchContext, add: Add): Promise<vo
   add('list.memory_many', `memory of a list of a million, ${WORKERS_MANY} workers`, 'MB', many)
 }
 
-/** Adds measurements named `scale.…`. @throws Error when a service can't be started, filled or reached. */
+/** Adds measurements named `scale.…`. @throws Error if a service can't be started, filled or reached */
 export const measureScale = async (context: BenchContext): Promise<void> => {
   const { collector } = context
   const add: Add = (name, label, unit, value) =>

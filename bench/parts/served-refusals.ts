@@ -1,8 +1,8 @@
-// Reads from the service's own histogram how long it took to refuse. Callers measure more, because they also wait for a
-// busy machine and for the generator.
+// Reads the durations of refusals from the service's own histogram. Callers measure longer times, which include waiting
+// for a busy machine and the generator.
 const METRIC = 'http_server_request_duration_seconds_bucket'
 
-/** A route's refusals (503) by the upper bound of their duration in seconds, cumulative, as /metrics has them. */
+/** A route's refusals (503) by the upper bound of their duration in seconds, cumulative as in /metrics. */
 export type RefusalBuckets = ReadonlyMap<number, number>
 
 export const readRefusals = (exposition: string, route: string): RefusalBuckets => {

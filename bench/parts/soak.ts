@@ -1,6 +1,6 @@
 // Runs the service for an hour or a given time, at 70% of its capacity or at a given rate, and measures whether memory
-// grows, requests fail or answers become slower. The open loop runs a minute at a time, so that each minute has its own
-// latency; memory is read every few seconds.
+// grows, requests fail or answers become slower. The open loop runs for a minute at a time, so that each minute has its
+// own latency. Memory is read every few seconds.
 import { readdirSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Chart } from '../draw/line-chart.ts'
@@ -22,15 +22,15 @@ const CAPACITY_WINDOWS = 8
 const MINUTE_MS = 60_000
 const MEMORY_EVERY_MS = 5_000
 /**
- * A request without an answer this long after its minute has ended is an error. The next minute starts only after these
- * late answers and then catches up, so that the service gets no pause.
+ * A request still unanswered this long after its minute is an error. The next minute starts after these late answers
+ * and then catches up, so that the service gets no pause.
  */
 const ANSWER_LIMIT_MS = 60_000
-/** The first part of the run, in which memory grows because caches fill and code is compiled. */
+/** First part of the run, in which memory grows because caches fill and code is compiled. */
 const SETTLING_PART = 0.2
-/** Megabytes an hour. */
+/** In megabytes per hour. */
 const ERROR_LIMIT = 20
-/** Space on the disk that stays free for everything else. */
+/** Disk space that stays free for other data. */
 const SPARE_BYTES = 2e9
 
 export interface SoakMinute {
@@ -39,19 +39,19 @@ export interface SoakMinute {
   readonly p50: number
   readonly p99: number
   readonly errors: number
-  /** Percent of the processors' time that the host gave to others; null where it can't be known. */
+  /** Percentage of CPU time that the host gave to other machines; null if unknown. */
   readonly stolen: number | null
 }
 
 /** Minutes since the start, megabytes. */
 export type MemorySample = readonly [minutes: number, megabytes: number]
 
-/** Everything that was not answered 200: other statuses and requests without an answer. */
+/** Counts other statuses than 200, and requests without an answer. */
 export const errorsOf = ({ statuses, failures }: Pick<LoadReport, 'statuses' | 'failures'>): number =>
   Object.entries(statuses).reduce((sum, [status, count]) => sum + (status === '200' ? 0 : count), 0) +
   Object.values(failures).reduce((sum, count) => sum + count, 0)
 
-/** Growth in megabytes an hour after the first part of the run; null with too few samples. */
+/** Returns the growth in megabytes per hour after the first part of the run; null with too few samples. */
 export const memorySlope = (samples: readonly MemorySample[]) => {
   const last = samples.at(-1)?.[0] ?? 0
   const settled = samples.filter(([minutes]) => minutes >= last * SETTLING_PART)
@@ -67,8 +67,8 @@ const folderBytes = (folder: string): number =>
     )
 
 /**
- * Each attestation leaves its decision record, which nothing here may remove.
- * @throws Error when the disk has no room for a whole soak's.
+ * Each attestation leaves a decision record, which the bench must not remove.
+ * @throws Error if the disk has no room for the records of the soak
  */
 export const checkRoom = (bytesEach: number, attestations: number, freeBytes: number): void => {
   const needed = bytesEach * attestations + SPARE_BYTES
@@ -92,7 +92,7 @@ export interface SoakRate {
   readonly capacity: number
 }
 
-/** @param asked attestations per second; null for the usual share of the capacity */
+/** @param asked attestations per second; null for the default share of the capacity */
 export const rateOf = (capacity: number, asked: number | null): SoakRate => ({
   capacity,
   ratePerSecond: asked ?? Math.max(1, Math.round(capacity * SHARE)),
@@ -109,7 +109,7 @@ export const soakChart = (memory: readonly MemorySample[], minutes: readonly Soa
   panels: [
     {
       label: 'memory in MB (RSS)',
-      // The last reading may be milliseconds after the last minute; it must not add a minute to the axis.
+      // The last reading may be milliseconds after the last minute, but must not add a minute to the axis.
       series: [{ name: 'memory', points: memory.map(([x, y]) => [Math.min(x, minutes.at(-1)?.minute ?? x), y]) }],
     },
     {
@@ -155,7 +155,7 @@ export const measureSoak = async (context: BenchContext, signer: string): Promis
   const { capacity, ratePerSecond } = rate
   const queueLimit = Math.ceil((ratePerSecond * ANSWER_LIMIT_MS) / 1000)
   const shape: LoadShape = { mode: 'open', connections: options.connections, ratePerSecond, queueLimit }
-  // Printed now, so that a person who knows the machine sees at once if the capacity is too low.
+  // Printed immediately, so that an operator who knows the machine notices a low capacity.
   const [most, part] = [capacity, ratePerSecond].map((value) => Math.round(value).toLocaleString('en-US'))
   progress.note(`soak: ${most}/s is the capacity, ${part}/s the rate`)
 

@@ -1,4 +1,4 @@
-// Attestations on Solana: the service as a user runs it, a policy of six rules of the same kinds, signed by Ed25519.
+// Attestations on Solana: the service as a user runs it, with a policy of six similar rules, signed with Ed25519.
 import type { BenchContext, BenchPart } from './context.ts'
 import { createLoadMeasurer } from './measure-load.ts'
 import { startPolicyService, targetOf } from './policy-service.ts'

@@ -1,12 +1,12 @@
-// Runs each stage file in a process of its own and adds what it measured.
+// Runs each stage file in a separate process and adds its measurements.
 import { join } from 'node:path'
 import type { HarnessOptions, StageMeasurement } from '../stages/harness.ts'
 import type { BenchContext } from './context.ts'
 
-/** In the order in which a request passes through them; the files are bench/stages/<name>.bench.ts. */
+/** In the order of a request; the files are bench/stages/<name>.bench.ts. */
 export const STAGE_FILES = ['request', 'pool', 'policy', 'lists', 'statement', 'record'] as const
 
-/** @throws Error with the end of the process's output when it fails */
+/** @throws Error with the end of the process's output if it fails */
 export const runStageFile = (
   { processes, options }: BenchContext,
   file: string,
@@ -26,7 +26,7 @@ export const runStageFile = (
       environment: {
         ...environment,
         BENCH_STAGE_OPTIONS: JSON.stringify(harness),
-        // A stage that is stopped can't delete its files; they are deleted with this folder.
+        // A stopped stage can't delete its files, but they are deleted with this folder.
         TMPDIR: processes.temporaryFolder(),
       },
       onMessage: (message) => {
@@ -54,7 +54,7 @@ export const measureStages = async (context: BenchContext, signer: string): Prom
     }
     context.progress.finished()
   }
-  // The signature itself is measured with the floor, round by round.
+  // The floor measures the signature itself, round by round.
   for (const value of context.collector.rounds(`floor.sign.${signer}`)) {
     context.collector.add({ name: 'stages.sign', label: `signing: ${signer}`, unit: 'µs', better: 'lower' }, value)
   }

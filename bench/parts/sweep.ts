@@ -1,6 +1,6 @@
-// Measures the service's throughput with each number of workers and processes, on the machine's own cores. Each setting
-// gets a new service in every round. Every second round goes through the settings backwards, so that a machine that
-// becomes slower favours none. The bare server runs immediately before each setting, so that both meet the same machine.
+// Measures the service's throughput with each number of workers and processes. Each setting gets a new service in every
+// round. Every second round reverses the order, so that a machine that becomes slower favors no setting. The bare
+// server runs immediately before each setting, under the same conditions.
 import { availableParallelism } from 'node:os'
 import { LOAD_SHARES, loadKind } from '../capacity.ts'
 import type { Chart } from '../draw/line-chart.ts'
@@ -10,7 +10,7 @@ import type { BenchContext } from './context.ts'
 import { createLoadMeasurer, type LoadTarget } from './measure-load.ts'
 import { startPolicyService, targetOf } from './policy-service.ts'
 
-/** Measures a new service with this setting: throughput in closed loop, then latency at shares of it. */
+/** Measures a new service with this setting: throughput in closed loop, then latency at shares of the throughput. */
 export const measureSetting = async (
   context: BenchContext,
   setting: SweepSetting,
@@ -75,7 +75,7 @@ export const measureSweep = async (context: BenchContext, signer: string): Promi
       }
     }
   } finally {
-    // A stopped sweep is drawn, too.
+    // An interrupted sweep is drawn too.
     const points = sweepPoints(collector.measurements())
     if (points.length > 0) writeDrawing(context, 'sweep', sweepChart(points, signer))
   }

@@ -1,4 +1,4 @@
-// wrk and h2load as independent load generators: the same requests and number of connections as the bench's own.
+// wrk and h2load as independent load generators, with the same requests and number of connections as the bench.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bodyText, makeBody } from '../load/requests.ts'
@@ -13,7 +13,7 @@ export interface OtherRun {
   readonly seconds: number
 }
 
-/** Requests per second with a 2xx answer. @throws Error if the output has no rate */
+/** Returns requests per second with a 2xx answer. @throws Error if the output has no rate */
 export const readRate = (generator: OtherGenerator, output: string): number => {
   if (generator === 'wrk') {
     const rate = Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1])

@@ -1,4 +1,4 @@
-// The peers of a result as a table, as text about the comparisons, and as a drawing.
+// Formats the peers of a result as a table, as notes about the comparisons, and as a drawing.
 import type { BarChart } from '../draw/bar-chart.ts'
 import type { Measurement } from '../result.ts'
 import { median } from '../stages/harness.ts'
@@ -38,7 +38,7 @@ export const PEER_NOTES: readonly string[] = [
   '**wrk and h2load** send the same requests to Countersign, to check the load generator of the bench.',
 ]
 
-/** Servers of the drawing, each with the work that it does. */
+/** Servers in the drawing, with the work that each does. */
 const DRAWN: Readonly<Record<string, string>> = {
   service: 'policy, signature, record',
   cerbos: 'policy',

@@ -11,7 +11,7 @@ import { type RunningService, withStore } from './running-service.ts'
 const POLICY = readFileSync(join(import.meta.dir, '..', 'policies', 'six-rules.yaml'), 'utf8')
 export const CHAIN = 'sepolia'
 
-/** Makes many rows, 200 in a transaction. */
+/** Creates many rows, 200 per transaction. */
 const inBatches = async (
   store: Store,
   count: number,
@@ -26,7 +26,7 @@ const inBatches = async (
 
 const contractAt = (index: number): string => `0xc0de${(index + 1).toString(16).padStart(36, '0')}`
 
-/** Adds a policy for each contract; each has another name, hence another text. @returns the contracts */
+/** Adds a policy per contract, each with another name and therefore another text. @returns the contracts */
 const savePolicies = async (store: Store, organizationId: string, first: number, count: number) => {
   await inBatches(store, count, async (tables, offset) => {
     const index = first + offset
@@ -56,7 +56,7 @@ const issueKeys = async (store: Store, organizationId: string, count: number): P
 export const addPolicy = (service: RunningService): Promise<string> =>
   withStore(service, async (store, organizationId) => (await savePolicies(store, organizationId, 0, 1))[0] ?? '')
 
-/** Rows to create. Many organizations share them, because each has limits. */
+/** Rows to create, distributed over many organizations, because each has limits. */
 export interface FillPlan {
   readonly organizations: number
   readonly policiesEach: number

@@ -1,4 +1,4 @@
-// Starts a service of its own for a part of the benchmark, as a user would; fills it through its store.
+// Starts a separate service for a part of the benchmark, as a user would, and fills it through its store.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../../src/lib/time.ts'
@@ -17,7 +17,7 @@ export interface RunningService {
   readonly key: string
   readonly contract: string
   readonly attester: string
-  /** The secp256k1 backend that it signs with, from /readyz. */
+  /** secp256k1 backend of the service, from /readyz. */
   readonly signer: string
   readonly quickstart: Quickstart
   readonly managed: ManagedProcess
@@ -45,7 +45,7 @@ const launch = async (
   return { dataDirectory, managed, signer }
 }
 
-/** Tries again if another program takes a free port before the service listens on it. */
+/** Tries again if another program takes a port before the service listens on it. */
 const launchOnFreePorts = async (
   ...launchArguments: Parameters<typeof launch>
 ): Promise<Awaited<ReturnType<typeof launch>>> => {
@@ -59,7 +59,7 @@ const launchOnFreePorts = async (
   }
 }
 
-/** @param settings further COUNTERSIGN_* variables. @throws Error with the end of its output when it does not start */
+/** @param settings additional COUNTERSIGN_* variables @throws Error with the end of its output if it does not start */
 export const startService = async (
   processes: Processes,
   workers: number | 'auto',
@@ -77,7 +77,7 @@ export const startService = async (
   }
 }
 
-/** Opens the store of a running service: the service uses what is written there within a second. */
+/** Opens the store of a running service, which uses changes within a second. */
 export const withStore = async <Result>(
   { dataDirectory }: Pick<RunningService, 'dataDirectory'>,
   use: (store: Store, organizationId: string) => Promise<Result>,

@@ -1,5 +1,5 @@
-// A bare Bun.serve that parses a JSON body and answers with JSON of an attestation's size: the HTTP part of the floor. No
-// framework, no schema, no key, no policy, no signature. Ends with its parent.
+// The HTTP part of the floor: a plain Bun.serve that parses a JSON body and answers with JSON of an attestation's size,
+// without framework, schema, key, policy or signature. Ends with its parent.
 
 const server = Bun.serve({
   hostname: '127.0.0.1',

@@ -1,5 +1,5 @@
 // A simple attestation service: Elysia with a schema, and a handler that signs with viem or with the secp256k1 backend
-// in the first argument. It has no API key, policy, record or worker, and exits with its parent.
+// in the first argument. It has no API key, policy, record or worker, and ends with its parent.
 import { Elysia, t } from 'elysia'
 import { type Hex, hexToBytes, serializeSignature, zeroAddress } from 'viem'
 import { privateKeyToAddress, sign } from 'viem/accounts'

@@ -1,5 +1,5 @@
-// The requests that every stage works on: on-chain EVM calls with 68 bytes of calldata, as the load runs send them.
-// Several requests in turn: with a single one, branch prediction and caches would be unrealistically good.
+// The requests of all stages: on-chain EVM calls with 68 bytes of calldata, as in the load runs. Several requests take
+// turns, because a single one would be unrealistically fast due to branch prediction and caches.
 import type { DecisionRecord } from '../../src/decision-log/types.ts'
 import { EVM_ZERO_ADDRESS, type EvmAddress } from '../../src/domain/address.ts'
 import type { AttestationRequest } from '../../src/domain/attestation.ts'
@@ -13,7 +13,7 @@ export const VERIFICATION_HASH = 'x-0123456789abcdef0123456789abcdef'
 export const ATTESTER = '0x8bE4baC46fc9d5fEc816DA027BAAEAabB5AcB5eB'
 export const SIGNATURE = `0x${'5a'.repeat(65)}`
 
-/** Bytes of the statement's ABI encoding: eight head words, then uuid, data and policy, each after its length. */
+/** Length of the statement's ABI encoding: eight head words, then uuid, data and policy, each after its length. */
 export const STATEMENT_BYTES = 32 * (8 + (1 + 2) + (1 + 3) + (1 + 2))
 
 export interface Example {
@@ -33,7 +33,7 @@ export const examples: readonly Example[] = Array.from({ length: EXAMPLES }, (_,
   uuid: `658ffaa7-2fe7-402d-8ddb-${index.toString(16).padStart(12, '0')}`,
 }))
 
-/** The example that an endless series has at this place. */
+/** Returns the example at this index of an endless series. */
 export const exampleAt = (index: number): Example => examples[index % EXAMPLES]!
 
 export const requestOf = ({ body }: Example): AttestationRequest => ({

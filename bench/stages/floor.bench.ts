@@ -1,5 +1,5 @@
-// The computation that every attestation needs at least: one Keccak-256 over a v2 statement's bytes, and one signature
-// with each secp256k1 backend that works here, with the key loaded and the digest ready.
+// The minimum computation of an attestation: one Keccak-256 over a v2 statement's bytes, and one signature with each
+// secp256k1 backend of the machine, with the key loaded and the digest ready.
 
 import { chooseSecp256k1Backend, SECP256K1_BACKEND_NAMES } from '../../src/signing/secp256k1-backends.ts'
 import { loadKeccak256 } from '../../src/signing/statement.ts'
@@ -16,7 +16,7 @@ const keccakStage: StageBenchmark = {
     const bytes = new Uint8Array(STATEMENT_BYTES)
     return {
       run(iterations) {
-        // Each input is the last digest, so that the compiler can't leave out a call.
+        // Each input is the last digest, so that the compiler can't omit a call.
         for (let i = 0; i < iterations; i++) bytes.set(keccak256(bytes))
       },
     }
@@ -27,7 +27,7 @@ const loadIfUsable = (name: Secp256k1BackendName): Secp256k1Backend | null => {
   try {
     return chooseSecp256k1Backend(name).backend
   } catch {
-    // Not on this machine: the stage is left out of the table.
+    // The backend is missing on this machine, so the table omits the stage.
     return null
   }
 }

@@ -1,22 +1,22 @@
-// Times one stage of the way by itself: warm up, find how many operations fill a round, run several rounds. CPU time
-// rather than wall time, so that a neighbour on the machine costs the result little; the median and the best are kept.
+// Measures one stage alone: warms up, determines the number of operations per round, and runs several rounds. Measures
+// CPU time, so that other load affects the result little; reports the median and the minimum.
 
-/** One part of the way through the service, measured alone. */
+/** A stage of the path through the service, measured alone. */
 export interface StageBenchmark {
-  /** Short and stable: it names the measurement. */
+  /** Short and stable, because it names the measurement. */
   readonly name: string
-  /** What one operation is. */
+  /** Description of one operation. */
   readonly description: string
-  /** Null when this machine lacks something that the stage needs. */
+  /** Null if this machine lacks a requirement of the stage. */
   prepare(): StageRun | null | Promise<StageRun | null>
 }
 
 export interface StageRun {
-  /** Does the operation so many times. */
+  /** Performs the operation this many times. */
   run(iterations: number): void | Promise<void>
-  /** Called before each run, outside of the measured time. */
+  /** Called before each run, outside the measured time. */
   reset?(): void
-  /** Operations that one iteration stands for (a batch); 1 unless given. */
+  /** Operations per iteration (of a batch). Defaults to 1. */
   readonly operations?: number
   close?(): void | Promise<void>
 }
@@ -24,7 +24,7 @@ export interface StageRun {
 export interface StageMeasurement {
   readonly name: string
   readonly description: string
-  /** CPU microseconds per operation, one number a round. All threads of the process count. */
+  /** CPU microseconds per operation, one number per round. Includes all threads of the process. */
   readonly rounds: readonly number[]
   readonly median: number
   readonly minimum: number
@@ -50,7 +50,7 @@ export const processClock: HarnessClock = {
   },
 }
 
-/** The middle value, or the mean of the two middle ones. @throws RangeError for an empty list. */
+/** Returns the middle value, or the mean of the two middle values. @throws RangeError for an empty list */
 export const median = (values: readonly number[]): number => {
   if (values.length === 0) throw new RangeError('no values')
   const sorted = [...values].sort((a, b) => a - b)
@@ -58,7 +58,7 @@ export const median = (values: readonly number[]): number => {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
 }
 
-/** Runs for the warm-up's length, doubling; returns iterations per millisecond as last seen. */
+/** Runs with doubled iterations until the end of the warm-up. Returns the last number of iterations per millisecond. */
 const warmUp = async (stage: StageRun, warmupMs: number, clock: HarnessClock): Promise<number> => {
   const startMs = clock.nowMs()
   for (let iterations = 1; ; ) {
@@ -67,12 +67,12 @@ const warmUp = async (stage: StageRun, warmupMs: number, clock: HarnessClock): P
     await stage.run(iterations)
     const tookMs = clock.nowMs() - beganMs
     if (clock.nowMs() - startMs >= warmupMs && tookMs > 0) return iterations / tookMs
-    // Up to an eighth of the warm-up in one go, so that it ends near its length.
+    // At most an eighth of the warm-up at once, so that it ends on time.
     if (tookMs < warmupMs / 8) iterations *= 2
   }
 }
 
-/** Null where the stage can't run here. */
+/** Returns null if the stage can't run here. */
 export const measureStage = async (
   stage: StageBenchmark,
   options: HarnessOptions,

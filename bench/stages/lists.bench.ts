@@ -1,5 +1,5 @@
-// Membership in a list of a million addresses, as a worker looks it up: by the organization and the list's name, half of
-// the addresses on the list, each one new to the processor's caches.
+// Lookups in a list of a million addresses as in a worker: by organization and list name. Half of the addresses are on
+// the list, and each one is new to the CPU caches.
 import { addressOfKey, type KeyWidth } from '../../src/domain/address-key.ts'
 import { createAddressSetBuilder } from '../../src/domain/address-set.ts'
 import { createLists } from '../../workers/signing/worker-lists.ts'
@@ -9,12 +9,12 @@ const ENTRIES = 1_000_000
 const ASKED = 100_000
 const ORGANIZATION = 'org_0123456789abcdef'
 
-/** Evenly spread, in order, and never the same twice. */
+/** Returns evenly spread addresses in ascending order, without repetition. */
 const keyAt = (width: KeyWidth, index: number): Uint8Array => {
   const key = new Uint8Array(width)
   const view = new DataView(key.buffer)
   view.setUint32(0, index * 4_294)
-  // The rest looks random, so that no two share more than their beginning.
+  // The other bytes appear random, so that addresses share at most their beginning.
   for (let at = 4; at < width; at += 4) view.setUint32(at, Math.imul(index + at, 2_654_435_761))
   return key
 }

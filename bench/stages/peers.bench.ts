@@ -1,5 +1,5 @@
-// Evaluating the six rules with Cedar, with GoRules Zen and with the service's own policies, on the same requests. The
-// folder with the packages is in BENCH_PEERS.
+// Evaluates the six rules with Cedar, with GoRules Zen and with the service's policies, on the same requests.
+// BENCH_PEERS is the folder with the packages.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { EXAMPLES, type Example, examples, requestOf } from './example.ts'
 import type { StageBenchmark } from './harness.ts'
 import { stages as policyStages } from './policy.bench.ts'
 
-/** The parts of the packages' interfaces that are used here. */
+/** The used parts of the packages' interfaces. */
 interface Cedar {
   preparsePolicySet(id: string, policies: { readonly staticPolicies: string }): { readonly type: string }
   statefulIsAuthorized(call: object): { readonly response?: { readonly decision: string } }
@@ -62,7 +62,7 @@ const cedarStage: StageBenchmark = {
   },
 }
 
-/** Conditions of the rules as a decision table whose first matching row decides; every other request is denied. */
+/** The rules' conditions as a decision table whose first matching row decides. Other requests are denied. */
 const ZEN_ROWS: readonly (readonly [condition: string, verdict: string])[] = [
   ['wallet in ["0x000000000000000000000000000000000000dead", "0x00000000000000000000000000000000deadbeef"]', 'deny'],
   ['chain not in ["ethereum", "base", "arbitrum", "sepolia"]', 'deny'],

@@ -1,4 +1,4 @@
-// Evaluating policies: compiled once, on the facts of one request after the other.
+// Evaluates policies, compiled once, on the facts of requests in turn.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { compilePolicy } from '../../src/policy/cel/compile.ts'
@@ -8,7 +8,7 @@ import type { StageBenchmark, StageRun } from './harness.ts'
 
 const POLICIES = join(import.meta.dir, '..', 'policies')
 
-/** Empty, so that this measures the cost of asking; lists.bench.ts measures the look-up. */
+/** Empty, so that this measures the cost of a query; lists.bench.ts measures the lookup. */
 const EMPTY_LISTS: ListReader = { contains: () => false, ageSeconds: () => 0 }
 
 const factsWith = (data: (index: number) => string): readonly EvaluationFacts[] =>
@@ -39,7 +39,7 @@ const evaluating = (file: string, facts: readonly EvaluationFacts[]): StageRun =
   }
 }
 
-/** `transfer(address,uint256)` to an address and of an amount that are each request's own. */
+/** `transfer(address,uint256)` with a different address and amount per request. */
 const transfer = (index: number): string => {
   const address = (BigInt(index + 1) * 0x9e3779b97f4a7c15f39cc0605cedc834n) % 2n ** 160n
   return `0xa9059cbb${address.toString(16).padStart(64, '0')}${(index * 1_000).toString(16).padStart(64, '0')}`

@@ -1,4 +1,4 @@
-// The other end of the pool stage: decodes jobs and answers each with a body of an attestation's size.
+// The worker of the pool stage: decodes jobs and answers each with a body of an attestation's size.
 import { answerOf } from '../../src/decision-log/answer.ts'
 import { decodeJobs, encodeOutcomes } from '../../src/pool/wire.ts'
 import { exampleAt, recordOf } from './example.ts'

@@ -1,11 +1,11 @@
-// The way to a worker and back: a batch of jobs encoded, sent, decoded, answered, sent back and decoded. The worker does
-// nothing else, and the CPU of both threads counts.
+// The path to a worker and back: a batch of jobs is encoded, sent, decoded, answered, sent back and decoded. The worker
+// does nothing else. Includes the CPU time of both threads.
 import type { Job } from '../../src/pool/protocol.ts'
 import { decodeOutcomes, encodeJobs } from '../../src/pool/wire.ts'
 import { EXPIRATION_SECONDS, exampleAt, requestOf } from './example.ts'
 import type { StageBenchmark } from './harness.ts'
 
-/** Jobs in one message, and messages under way at once: two, so that the worker never waits for the next. */
+/** Jobs per message, and messages in flight: two, so that the worker never waits for the next. */
 const BATCH = 16
 const IN_FLIGHT = 2
 

@@ -1,4 +1,5 @@
-// The decision log: a batch of records encoded, chained and appended, and the answers built from them. No fdatasync.
+// The decision log: encodes, chains and appends a batch of records, and builds the answers from them. Without
+// fdatasync.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,7 +8,7 @@ import { openSegment } from '../../src/decision-log/segment.ts'
 import { exampleAt, recordOf } from './example.ts'
 import type { StageBenchmark } from './harness.ts'
 
-/** Records of one append: what a worker under load takes at a time. */
+/** Records per append, as for a worker under load. */
 const BATCH = 16
 const SEGMENT_BYTES = 1024 * 1024 * 1024
 
@@ -23,7 +24,7 @@ const recordStage: StageBenchmark = {
     let next = 0
     return {
       operations: BATCH,
-      // A second of records is some hundred megabytes: they go as soon as their round is over.
+      // A second of records takes several hundred megabytes, so they are deleted after each round.
       reset() {
         writer.close()
         remove()

@@ -1,4 +1,4 @@
-// What the main thread does with a request before it is a job: the key's check and the body's decoding.
+// The main thread's work before a request becomes a job: checking the key and decoding the body.
 import { decodeAttestationRequest } from '../../src/attestation/decode-attestation.ts'
 import { hashApiKey, mintApiKey, SCOPES_BY_KIND } from '../../src/domain/api-key.ts'
 import { createChainTable } from '../../src/domain/chain.ts'

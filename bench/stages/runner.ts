@@ -1,13 +1,13 @@
-// Runs stage files in a process of their own, so that one stage's compiled code and garbage don't colour another's:
+// Runs stage files in a separate process, so that the compiled code and garbage of stages do not affect each other:
 //   bun bench/stages/runner.ts floor policy
-// Prints a table, or, started by the bench, sends the measurements over IPC.
+// Prints a table; if the bench started it, sends the measurements over IPC.
 import { join } from 'node:path'
 import { answerHelp } from '../../test/support/head-help.ts'
 import { type HarnessOptions, measureStage, type StageBenchmark, type StageMeasurement } from './harness.ts'
 
 answerHelp(import.meta)
 
-/** Overridden by the bench through BENCH_STAGE_OPTIONS, as JSON. */
+/** Overridden by the bench with BENCH_STAGE_OPTIONS, as JSON. */
 const BY_HAND: HarnessOptions = { warmupMs: 500, rounds: 7, roundMs: 150 }
 
 const options: HarnessOptions = { ...BY_HAND, ...JSON.parse(process.env['BENCH_STAGE_OPTIONS'] ?? '{}') }

@@ -1,4 +1,4 @@
-// What is signed: the v2 statement's ABI encoding and its Keccak-256.
+// The ABI encoding of the v2 statement and its Keccak-256 hash.
 import { createStatementDigester, loadKeccak256 } from '../../src/signing/statement.ts'
 import { CHAIN_ID, EXAMPLES, examples, statementOf, VERIFICATION_HASH } from './example.ts'
 import type { StageBenchmark } from './harness.ts'

@@ -1,6 +1,6 @@
-// Builds the Solana programs of this folder: Debian 12's clang 14 compiles each, pack.ts makes the file that the loader
-// takes. The same sources give the same bytes on every machine. `bun contracts/solana/build.ts` compares with the files
-// that are here; with --write it replaces them and SHA256SUMS.
+// Builds the Solana programs of this folder: Debian 12's clang 14 compiles each, and pack.ts creates the file for the
+// loader. Equal sources give equal bytes on every machine. `bun contracts/solana/build.ts` compares the results with
+// the stored files; with --write, it replaces them and SHA256SUMS.
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,7 @@ const FLAGS =
 
 export const programFile = (name: ProgramName): string => join(FOLDER, name, `${name}.so`)
 
-/** Null where the compiler that made the files is there, otherwise why they can't be made here. */
+/** Returns the reason why the files can't be built here; null if the required compiler is installed. */
 export const whyNotBuilt = (): string | null => {
   const path = Bun.which(COMPILER)
   if (path === null) return `no ${COMPILER}`
@@ -28,12 +28,12 @@ export const whyNotBuilt = (): string | null => {
   return VERSION.test(version) ? null : `not the compiler of the files but ${version}`
 }
 
-/** @throws Error with what the compiler says */
+/** @throws Error with the compiler's message */
 export const buildProgram = (name: ProgramName): Buffer => {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-program-'))
   try {
     const object = join(folder, 'program.o')
-    // The source by its relative name: no path of this machine gets into the object.
+    // A relative path, so that no path of this machine is in the object.
     const { success, stderr } = Bun.spawnSync([COMPILER, ...FLAGS, '-o', object, `${name}/${name}.c`], { cwd: FOLDER })
     if (!success) throw new Error(`${name} does not compile:\n${stderr.toString()}`)
     return packProgram(readFileSync(object))

@@ -1,5 +1,6 @@
-// `bun contracts/solana/costs.ts`: compute units and rent of each instruction, as the Markdown table of docs/contracts.md;
-// with --write it is put there. Fixed keys, uuids and time, so that the same programs give the same numbers.
+// `bun contracts/solana/costs.ts`: prints compute units and rent of each instruction as the Markdown table of
+// docs/contracts.md; with --write, updates it there. Fixed keys, uuids and time, so that equal programs give equal
+// numbers.
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js'
 import { accountOf, programDataOf } from '../../src/client/solana-accounts.ts'
 import { solanaMessage } from '../../src/client/solana-attestation.ts'
@@ -33,12 +34,15 @@ import {
 import { numberTable, showTable } from '../page-table.ts'
 
 const LATER = START_SECONDS + 300
-/** An address of seeds is found in the first try by every second uuid; the least of so many is what one try costs. */
+/**
+ * For every second uuid, the first attempt finds an address of its seeds. The minimum of this many uuids is the cost of
+ * one attempt.
+ */
 const UUIDS = 12
 
 const digits = (value: number | bigint): string => (Number(value) === 0 ? '' : value.toLocaleString('en-US'))
 
-/** The table, measured in a machine inside this process. */
+/** Returns the table, measured in a virtual machine within this process. */
 export const solanaCostTable = (): string => {
   const world = createSolanaWorld()
   const { svm, registry, registryDeployment, target, targetDeployment, user } = world
@@ -118,7 +122,7 @@ export const solanaCostTable = (): string => {
   svm.setSeconds(BigInt(START_SECONDS))
 
   for (const bindsCall of [false, true]) {
-    // Each way has its own machine: a vault is initialized once.
+    // Each path has its own virtual machine, because a vault is initialized once.
     const own = createSolanaWorld()
     const program = own.targetDeployment.program.publicKey
     own.must(initializeVaultInstruction(program, upgrader.publicKey, registry, bindsCall), upgrader)

@@ -1,5 +1,6 @@
-// What a program needs of the relocatable object that clang writes for BPF: its code, its read-only data, and where the code
-// calls a syscall or names an address of that data. Source: ELF-64 object file format, LLVM's BPF relocations.
+// Reads the parts of a relocatable BPF object from clang that a program needs: code, read-only data, and the positions
+// in the code that call a syscall or contain an address of that data. Source: ELF-64 object file format, LLVM's BPF
+// relocations.
 
 const SYMBOL = 24
 const RELOCATION = 16
@@ -14,13 +15,13 @@ const FLAG_EXECUTABLE = 4n
 
 export interface ProgramObject {
   readonly text: Buffer
-  /** Where `entrypoint` begins in the text. */
+  /** Position of `entrypoint` in the text. */
   readonly entry: number
-  /** All read-only sections, one after the other. */
+  /** All read-only sections, concatenated. */
   readonly readOnly: Buffer
-  /** Calls of syscalls: where in the text, and whose. */
+  /** Calls of syscalls: position in the text, and name. */
   readonly calls: ReadonlyArray<{ readonly at: number; readonly name: string }>
-  /** Addresses of read-only data: where in the text, and which byte of the data. */
+  /** Addresses of read-only data: position in the text, and offset in the data. */
   readonly addresses: ReadonlyArray<{ readonly at: number; readonly offset: number }>
 }
 
@@ -50,7 +51,7 @@ const readSections = (object: Buffer): Section[] => {
   }))
 }
 
-/** @throws Error where the object has what the loader would not run */
+/** @throws Error if the object contains something that the loader would not run */
 export const readObject = (object: Buffer): ProgramObject => {
   const sections = readSections(object)
   const named = (name: string): Buffer => sections.find((section) => section.name === name)?.bytes ?? Buffer.alloc(0)
@@ -61,7 +62,7 @@ export const readObject = (object: Buffer): ProgramObject => {
     Buffer,
   ]
 
-  /** Where a read-only section begins, by its number in the object. */
+  /** Start of each read-only section, by its number in the object. */
   const starts = new Map<number, number>()
   const pieces: Buffer[] = []
   let length = 0

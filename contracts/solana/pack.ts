@@ -1,7 +1,7 @@
-// Makes the file that Solana's loader takes (an ELF shared object for the machine 247, version 0 of its instruction set) of
-// the relocatable object that clang writes for BPF. The loader names syscalls by relocations of calls whose immediate is -1,
-// has calls inside the program as they come from clang, and finds read-only data at 0x100000000 and its place in the file.
-// Sources: ELF-64 object file format; anza-xyz/sbpf, src/elf.rs, its lax parser.
+// Converts a relocatable BPF object from clang to the file that Solana's loader accepts: an ELF shared object for
+// machine 247, with version 0 of its instruction set. The loader resolves syscalls through relocations of calls with
+// the immediate -1, leaves calls within the program unchanged, and maps read-only data at 0x100000000 plus its file
+// offset. Sources: ELF-64 object file format; anza-xyz/sbpf, src/elf.rs, its lax parser.
 import { readObject } from './object.ts'
 
 const HEADER = 64
@@ -11,7 +11,7 @@ const SYMBOL = 24
 const RELOCATION = 16
 
 const READ_ONLY_START = 0x1_0000_0000n
-/** R_BPF_64_32: the loader puts the syscall's hash where the immediate is. */
+/** R_BPF_64_32: the loader replaces the immediate with the syscall's hash. */
 const CALL_RELOCATION = 10
 
 /** SHT_*, SHF_*, PT_* and DT_* of the format. */
@@ -47,7 +47,10 @@ const words = (...values: readonly bigint[]): Buffer => {
   return bytes
 }
 
-/** @param object what `clang --target=bpfel -c` wrote. @throws Error where it has what the loader would not run */
+/**
+ * @param object output of `clang --target=bpfel -c`
+ * @throws Error if it contains something that the loader would not run
+ */
 export const packProgram = (object: Uint8Array): Buffer => {
   const { text, entry, readOnly, calls, addresses } = readObject(Buffer.from(object))
   const syscalls = [...new Set(calls.map(({ name }) => name))].sort()
@@ -64,7 +67,7 @@ export const packProgram = (object: Uint8Array): Buffer => {
   const symbols = Buffer.alloc((1 + syscalls.length) * SYMBOL)
   for (const [index, name] of syscalls.entries()) {
     symbols.writeUInt32LE(names.indexOf(`\0${name}\0`) + 1, (1 + index) * SYMBOL)
-    // Global, of no type, defined elsewhere.
+    // A global symbol without a type, defined elsewhere.
     symbols[(1 + index) * SYMBOL + 4] = 0x10
   }
   const relocations = words(
@@ -125,7 +128,7 @@ interface Segment {
   readonly length: number
 }
 
-/** Each section at the next place that 8 divides, its address its place in the file. */
+/** Aligns sections to 8 bytes. The address of a section is its file offset. */
 const writeFile = (parts: readonly Part[], segments: readonly Segment[], entry: number): Buffer => {
   const labels = Buffer.from(`\0${[...parts, { name: '.shstrtab' }].map(({ name }) => `${name}\0`).join('')}`)
   const all: readonly Part[] = [...parts, { name: '.shstrtab', type: SECTION.strings, flags: 0n, bytes: labels }]
@@ -137,7 +140,7 @@ const writeFile = (parts: readonly Part[], segments: readonly Segment[], entry: 
   }
   const sectionsAt = aligned(end)
   const file = Buffer.alloc(sectionsAt + (1 + all.length) * SECTION_HEADER)
-  // 64 bits, little end first, version 1.
+  // 64 bits, little-endian, version 1.
   file.set([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1])
   file.writeUInt16LE(3, 16) // a shared object
   file.writeUInt16LE(247, 18) // eBPF

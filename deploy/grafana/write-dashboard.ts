@@ -1,5 +1,6 @@
-// `bun deploy/grafana/write-dashboard.ts`: writes countersign.json, the dashboard that Grafana imports: rows of panels,
-// each with what it shows, its unit and its queries. A test holds the file to this, and the queries to the metrics.
+// `bun deploy/grafana/write-dashboard.ts`: writes countersign.json, the dashboard for import into Grafana: rows of
+// panels with their purpose, unit and queries. A test compares the file with this declaration, and the queries with the
+// metrics.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -7,12 +8,12 @@ interface Panel {
   readonly title: string
   /** Grafana's name of the unit. */
   readonly unit: string
-  /** Legend → PromQL. */
+  /** PromQL by legend. */
   readonly queries: Readonly<Record<string, string>>
   readonly description?: string
 }
 
-/** Of the nodes chosen at the top. */
+/** Selects the nodes chosen at the top of the dashboard. */
 const ON = 'job="$job",instance=~"$instance"'
 const rate = (metric: string, by: string, labels = ''): string =>
   `sum by (${by}) (rate(${metric}{${ON}${labels}}[$__rate_interval]))`
@@ -347,7 +348,7 @@ const labelVariable = (name: string, query: string, several: boolean) => ({
   includeAll: several,
 })
 
-/** By Grafana's documented model of a dashboard. */
+/** Follows Grafana's documented dashboard model. */
 export const makeDashboard = () => ({
   uid: 'countersign',
   title: 'Countersign',
@@ -371,7 +372,7 @@ export const makeDashboard = () => ({
   panels: makePanels(),
 })
 
-/** A panel a line, so that a change shows as the panels that it changes. */
+/** One panel per line, so that a diff shows the changed panels. */
 export const dashboardText = (): string => {
   const { panels, ...rest } = makeDashboard()
   const lines = Object.entries(rest).map(([name, value]) => `  ${JSON.stringify(name)}: ${JSON.stringify(value)},\n`)

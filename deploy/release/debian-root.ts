@@ -1,21 +1,21 @@
-// A root file system of Debian's packages: only what the single-file executable needs, without a shell's tools and
-// without a package manager. apt checks the archive's signatures; no script of a package runs.
+// Creates a root file system from Debian packages with only the requirements of the single-file executable, without
+// shell tools and package manager. apt verifies the archive's signatures; no package script runs.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** In the order in which they are unpacked: the first has the links from /lib to /usr/lib. */
+/** In unpacking order: the first package contains the links from /lib to /usr/lib. */
 const PACKAGES = [
   'base-files',
   'libc6',
-  // Of sharp and of the package secp256k1.
+  // Required by sharp and the package secp256k1.
   'gcc-14-base',
   'libgcc-s1',
   'libstdc++6',
-  // Signs fastest.
+  // The fastest signing backend.
   'libsecp256k1-2',
   // Sets the limits of the processes that open pictures.
   'dash',
-  // Reaps what a killed child leaves behind, and hands on SIGTERM and SIGHUP.
+  // Reaps orphaned processes, and forwards SIGTERM and SIGHUP.
   'tini',
   'ca-certificates',
 ]
@@ -29,11 +29,11 @@ export class DebianRootError extends Error {
 
 export interface DebianRootOptions {
   readonly suite: string
-  /** As Debian names it. */
+  /** Debian's name of the architecture. */
   readonly architecture: 'amd64' | 'arm64'
-  /** A time of snapshot.debian.org, for example 20261101T000000Z; null for the packages of today. */
+  /** A timestamp of snapshot.debian.org, for example 20261101T000000Z; null for the current packages. */
   readonly snapshot: string | null
-  /** A folder for what is fetched. */
+  /** Folder for downloads. */
   readonly scratch: string
   /** Made. */
   readonly root: string
@@ -60,7 +60,7 @@ const sourcesOf = (suite: string, snapshot: string | null): string => {
   ].join('\n')
 }
 
-/** With sources, lists and an architecture of its own: nothing of the machine's own apt is read or changed. */
+/** Uses separate sources, lists and architecture: apt's configuration on the machine is neither read nor changed. */
 const download = ({ suite, architecture, snapshot, scratch }: DebianRootOptions): readonly string[] => {
   const apt = join(scratch, 'apt')
   const packages = join(scratch, 'packages')
@@ -91,7 +91,7 @@ const download = ({ suite, architecture, snapshot, scratch }: DebianRootOptions)
   })
 }
 
-/** All of Debian's certificates in the one file that programs read; what the package's own script does. */
+/** Concatenates Debian's certificates into the file that programs read, as the package's script does. */
 const joinCertificates = (root: string): void => {
   const folder = join(root, 'usr/share/ca-certificates/mozilla')
   const names = readdirSync(folder).sort()
@@ -103,7 +103,7 @@ const joinCertificates = (root: string): void => {
   rmSync(folder, { recursive: true })
 }
 
-/** @returns the packages, as `name=version`. @throws DebianRootError */
+/** @returns the packages as `name=version` @throws DebianRootError */
 export const makeDebianRoot = (options: DebianRootOptions): readonly string[] => {
   const { root } = options
   if (!existsSync(KEYRING)) throw new DebianRootError(`${KEYRING} is missing: install debian-archive-keyring`)
@@ -113,7 +113,7 @@ export const makeDebianRoot = (options: DebianRootOptions): readonly string[] =>
     const control = run(['dpkg-deb', '--field', file], root)
     const [, name = ''] = /^Package: (.+)$/m.exec(control) ?? []
     const [, version = ''] = /^Version: (.+)$/m.exec(control) ?? []
-    // Where scanners of images look for packages in roots that have no package manager.
+    // Image scanners look for packages here if there is no package manager.
     writeFileSync(join(root, 'var/lib/dpkg/status.d', name), control)
     return `${name}=${version}`
   })

@@ -1,5 +1,5 @@
-// Makes an image of one node of Countersign without a container runtime: the single-file executable on a root of
-// Debian's packages. bun deploy/release/oci-image.ts --architecture amd64 --out DIR
+// Builds a container image of Countersign without a container runtime: the single-file executable on a root file system
+// of Debian packages. bun deploy/release/oci-image.ts --architecture amd64 --out DIR
 import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -41,10 +41,10 @@ export interface OciImageOptions {
 }
 
 export interface OciImage {
-  /** Of the manifest. */
+  /** Digest of the manifest. */
   readonly digest: string
   readonly reference: string
-  /** Debian's, as `name=version`. */
+  /** Debian packages as `name=version`. */
   readonly packages: readonly string[]
 }
 
@@ -53,7 +53,7 @@ export const makeOciImage = async (options: OciImageOptions): Promise<OciImage> 
   const { architecture, out, suite, snapshot, createdSeconds, tell } = options
   const { version, license, name } = readManifest()
   const scratch = mkdtempSync(join(tmpdir(), 'countersign-oci-image-'))
-  // What is packed has the permissions of the files here.
+  // Packed files keep their permissions from here.
   const umask = process.umask(0o022)
   const folderOf = (layer: string): string => {
     const folder = join(scratch, layer)
@@ -77,7 +77,7 @@ export const makeOciImage = async (options: OciImageOptions): Promise<OciImage> 
     mkdirSync(join(program, 'usr/share/doc/countersign'), { recursive: true })
     copyFileSync(join(ROOT, 'LICENSE'), join(program, 'usr/share/doc/countersign/copyright'))
 
-    // Made here so that volumes mounted on them belong to the user of the service.
+    // Created here, so that volumes mounted on them belong to the service's user.
     const data = folderOf('data-layer')
     for (const folder of ['', 'keystores', 'secrets', 'evidence', 'decisions']) {
       mkdirSync(join(data, 'data', folder), { mode: 0o700 })
@@ -101,7 +101,7 @@ export const makeOciImage = async (options: OciImageOptions): Promise<OciImage> 
           'PATH=/usr/bin:/bin',
           'HOME=/tmp',
           'NODE_ENV=production',
-          // The allocator keeps what it has for a while, for speed: src/cluster/allocator.ts.
+          // The allocator keeps freed memory for a while, for speed: see src/cluster/allocator.ts.
           'MIMALLOC_PURGE_DELAY=5000',
           'MIMALLOC_PURGE_HOLES=0',
           'COUNTERSIGN_DATA_DIR=/data',
@@ -119,7 +119,8 @@ export const makeOciImage = async (options: OciImageOptions): Promise<OciImage> 
           'org.opencontainers.image.licenses': license,
           'org.opencontainers.image.base.name': `debian:${suite}`,
         },
-        // SIGTERM: /readyz turns to 503, what is under way is answered (at most 25 s), and the process ends. Give it 45 s.
+        // On SIGTERM, /readyz changes to 503, requests in flight are answered (at most 25 s), and the process ends.
+        // Allow 45 s.
         StopSignal: 'SIGTERM',
       },
     })

@@ -1,5 +1,5 @@
-// An image as a folder, by the OCI image specification 1.1 (https://github.com/opencontainers/image-spec): the same files
-// give the same bytes, whoever builds them and when.
+// Writes an image as a folder in the format of the OCI image specification 1.1
+// (https://github.com/opencontainers/image-spec). Equal files give equal bytes.
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,23 +12,23 @@ export interface Descriptor {
 }
 
 export interface Layer {
-  /** What is in it, from `/`. */
+  /** Root folder of the layer. */
   readonly folder: string
   readonly owner: number
-  /** For people who read the image's history. */
+  /** Text for the image's history. */
   readonly made: string
 }
 
 export interface ImageOptions {
   readonly layers: readonly Layer[]
   readonly architecture: string
-  /** How it runs: `config` of the specification. */
+  /** Runtime configuration: `config` of the specification. */
   readonly config: Readonly<Record<string, unknown>>
-  /** Unix seconds, of all files and of the image. */
+  /** Unix seconds; the time of all files and of the image. */
   readonly createdSeconds: number
   /** For example the version. */
   readonly reference: string
-  /** The folder to write to. */
+  /** Output folder. */
   readonly out: string
 }
 
@@ -42,7 +42,7 @@ const digestOf = (bytes: Uint8Array): string => `sha256:${createHash('sha256').u
 const pack = ({ folder, owner }: Layer, createdSeconds: number): Uint8Array => {
   const form = ['--format=ustar', '--sort=name', `--mtime=@${createdSeconds}`, '--numeric-owner']
   const owned = [`--owner=${owner}`, `--group=${owner}`]
-  // By name: the folder itself would say whose `/` is.
+  // By name, because the folder itself would add the owner of `/`.
   const names = readdirSync(folder).sort()
   const words = ['tar', '--create', ...form, ...owned, '--directory', folder, ...names]
   const { success, stdout, stderr } = Bun.spawnSync(words, {
@@ -53,7 +53,7 @@ const pack = ({ folder, owner }: Layer, createdSeconds: number): Uint8Array => {
   return stdout
 }
 
-/** @returns the manifest's digest. @throws LayerError */
+/** @returns the manifest's digest @throws LayerError */
 export const writeImage = (options: ImageOptions): string => {
   const { layers, architecture, config, createdSeconds, reference, out } = options
   const blobs = join(out, 'blobs', 'sha256')

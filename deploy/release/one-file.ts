@@ -1,4 +1,4 @@
-// Makes Countersign as one executable file for a platform: runtime, code, pages, templates and libraries.
+// Builds Countersign as a single executable for a platform: runtime, code, pages, templates and libraries.
 //   bun deploy/release/one-file.ts --target linux-x64 --out DIR
 import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -26,7 +26,7 @@ Bun gets the runtime of another platform, and \`bun install\` its libraries, fro
 Exit codes: 0 done, 1 a file can't be made, 2 the call is wrong.
 `
 
-/** What differs between the platforms: names of npm, and the addon of the package secp256k1. */
+/** Differences between the platforms: npm names, and the addon of the package secp256k1. */
 const PLATFORMS = {
   'linux-x64': { os: 'linux', cpu: 'x64', secp256k1: 'linux-x64/secp256k1.glibc.node' },
   'linux-arm64': { os: 'linux', cpu: 'arm64', secp256k1: null },
@@ -43,20 +43,22 @@ export interface OneFile {
   readonly path: string
   readonly bytes: number
   readonly sha256: string
-  /** Names of the libraries inside. */
+  /** Names of the included libraries. */
   readonly natives: readonly string[]
 }
 
 export interface OneFileOptions {
   readonly target: OneFileTarget
-  /** The folder to write to. */
+  /** Output folder. */
   readonly out: string
   readonly tell: (line: string) => void
-  /** Whether the libraries are also written beside the program, for places where it can write none that the system loads. */
+  /**
+   * Whether to write the libraries next to the executable too, for systems on which it cannot write loadable libraries.
+   */
   readonly nativesBeside?: boolean
 }
 
-/** A file can't be made, for a reason in one line. */
+/** A file can't be built. The message is one line. */
 export class OneFileError extends Error {
   override readonly name = 'OneFileError'
 }
@@ -64,7 +66,7 @@ export class OneFileError extends Error {
 const isHost = (target: OneFileTarget): boolean =>
   PLATFORMS[target].os === process.platform && PLATFORMS[target].cpu === process.arch
 
-/** The packages as the lock file has them for a platform: this folder's own for the one that it runs on. */
+/** Returns the packages of the lock file for a platform; for the current platform, those of this folder. */
 const packagesFor = (target: OneFileTarget, scratch: string): string => {
   if (isHost(target)) return join(ROOT, 'node_modules')
   const { os, cpu } = PLATFORMS[target]
@@ -77,7 +79,7 @@ const packagesFor = (target: OneFileTarget, scratch: string): string => {
   return join(folder, 'node_modules')
 }
 
-/** Libraries by the path at which each will be found from the others: `sharp.node` finds libvips by its own place. */
+/** Libraries by their relative paths: `sharp.node` finds libvips relative to itself. */
 const nativesIn = (packages: string, target: OneFileTarget): ReadonlyMap<string, string> => {
   const natives = new Map<string, string>()
   const { os, cpu, secp256k1 } = PLATFORMS[target]
@@ -94,7 +96,7 @@ const nativesIn = (packages: string, target: OneFileTarget): ReadonlyMap<string,
 
 const isSharp = (name: string): boolean => /\/sharp-[^/]*\.node$/.test(name)
 
-/** Bundles the pages into a folder, and says where they are. */
+/** Bundles the pages into a folder and returns their paths. */
 const buildPages = async (scratch: string): Promise<Record<string, BuiltPage>> => {
   const pages: Record<string, BuiltPage> = {}
   for (const page of PAGE_NAMES) {
@@ -106,7 +108,7 @@ const buildPages = async (scratch: string): Promise<Record<string, BuiltPage>> =
     pages[page] = {
       html: htmlPath,
       files: files.map(({ name, type, content }) => {
-        // No ending: the bundler would take a script for code of ours.
+        // Without an extension, because the bundler would treat a script as source code.
         const path = join(folder, `${name}.page`)
         writeFileSync(path, content)
         return { name, type, path }
@@ -116,10 +118,10 @@ const buildPages = async (scratch: string): Promise<Record<string, BuiltPage>> =
   return pages
 }
 
-/** Followed by a number: no path of the machine that builds may be in what it builds, or two builds would differ. */
+/** Followed by a number: the build must not contain a path of the building machine, or two builds would differ. */
 const INSIDE = 'inside:'
 
-/** A module in the place of src/program/built.ts: each path is that of a file inside the program. */
+/** Returns a module that replaces src/program/built.ts with paths of files inside the executable. */
 const builtModule = (
   target: OneFileTarget,
   pages: Readonly<Record<string, BuiltPage>>,
@@ -157,7 +159,7 @@ const builtModule = (
   return { code: `${imports.join('\n')}\nexport const BUILT = ${built}\n`, paths }
 }
 
-/** Of sharp only the part that finds its library is another one. */
+/** Replaces only the part of sharp that finds its library. */
 const sharpModule = (natives: ReadonlyMap<string, string>, kind: string): string => {
   const name = [...natives.keys()].find(isSharp) ?? 'none'
   const load = `createRequire(import.meta.url)(nativeFile(${JSON.stringify(name)}))`

@@ -1,5 +1,5 @@
-// Packs @countersign/client and @countersign/contracts for npm, with the public address of their source in them, and
-// publishes them. The repository names no such address, so whoever publishes gives it.
+// Packs @countersign/client and @countersign/contracts for npm with the public URL of their source, and publishes them.
+// The publisher specifies the URL, because the repository does not contain it.
 //   bun deploy/release/packages.ts --repository https://github.com/OWNER/NAME --out DIR
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -28,7 +28,7 @@ class PackageError extends Error {
   override readonly name = 'PackageError'
 }
 
-/** The call is wrong, in one line. */
+/** Invalid arguments, described in one line. */
 class CallError extends Error {
   override readonly name = 'CallError'
 }
@@ -36,7 +36,7 @@ class CallError extends Error {
 export interface Packed {
   readonly name: string
   readonly version: string
-  /** Of the file to publish. */
+  /** Path of the file to publish. */
   readonly path: string
 }
 
@@ -64,7 +64,7 @@ const pack = (folder: string, into: string, ...options: readonly string[]): stri
   return join(into, name)
 }
 
-/** Packs what the folder publishes, adds the address, and packs that. @throws PackageError */
+/** Packs the published files of a folder, adds the repository's address, and packs the result. @throws PackageError */
 const packOne = (folder: string, repository: string, out: string): Packed => {
   const scratch = mkdtempSync(join(tmpdir(), 'countersign-package-'))
   try {
@@ -82,7 +82,7 @@ const packOne = (folder: string, repository: string, out: string): Packed => {
     )
     const content = join(scratch, 'package')
     const path = join(content, 'package.json')
-    // The scripts are those of the folder that it was packed in.
+    // The scripts belong to the source folder.
     const { scripts: _, ...manifest } = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>
     const addressed = {
       ...manifest,

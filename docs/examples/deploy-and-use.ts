@@ -1,6 +1,6 @@
-// From nothing to an enforced policy with viem alone: deploys a registry, registers the service's attester, deploys a
-// guarded contract, binds it to the project, asks for an attestation and spends it. Prints each step. Run it with the
-// service running and any EVM node of a chain that the service knows, for example
+// Enforces a policy on chain with viem: deploys a registry, registers the service's attester, deploys a guarded
+// contract, binds it to the project, requests an attestation and uses it. Prints each step. Needs the running service
+// and an EVM node for a chain of the service, for example
 //
 //   anvil --chain-id 11155111
 //   set -a; . ./data/quickstart.env; set +a
@@ -47,7 +47,7 @@ const deploy = async (name: string, args: readonly unknown[]): Promise<Hex> => {
   return contractAddress!
 }
 
-// 1. A registry of one's own, which knows whose signatures count.
+// 1. Deploy a registry, which stores the trusted attesters.
 const registry = await deploy('PolicyRegistry', [account.address])
 const registryAbi = contracts['PolicyRegistry']!.abi
 await mined(
@@ -60,10 +60,10 @@ await mined(
   }),
 )
 
-// 2. A contract that asks the registry before it acts. It carries the project's verification hash as its policy id.
+// 2. Deploy a contract that asks the registry before it acts. Its policy id is the project's verification hash.
 const vault = await deploy('GuardedVault', [account.address, registry, verificationHash])
 
-// 3. The service learns that the contract belongs to the project.
+// 3. Bind the contract to the project.
 const bound = Bun.spawnSync(
   [
     'bun',
@@ -83,7 +83,8 @@ const bound = Bun.spawnSync(
 if (bound.exitCode !== 0) throw new Error('the contract could not be bound to the project')
 console.log(`${vault} on ${chain} belongs to the project`)
 
-// 4. The attestation is for one call: this sender, this contract, this value, these arguments, once, for five minutes.
+// 4. Request an attestation. It is valid for one call: this sender, contract, value and arguments, once, for five
+// minutes.
 const client = createCountersignClient({
   attestationUrl: setting('ATTESTATION_URL'),
   attestationApiKey: setting('ATTESTATION_API_KEY'),
@@ -102,7 +103,7 @@ const genuine = await verifyEvmAttestation(
 )
 console.log(`attested by ${answer.attestation.attester}, which checks out offline: ${genuine}`)
 
-// 5. Spent once, and never again.
+// 5. Use the attestation. A second use fails.
 const deposit = {
   account,
   address: vault,

@@ -1,11 +1,11 @@
-// A backend that lets a swap through only with an attestation: it checks who asks, asks the service whether the policy
-// allows exactly this swap, and submits it together with the attestation to the contract that enforces it. The example
-// contract GuardedVault stands for the exchange. One POST /swap {"wei":"5"} is one swap.
+// A backend that permits a swap only with an attestation: it identifies the user, requests an attestation for exactly
+// this swap, and submits both to the contract that enforces the policy. The example contract GuardedVault represents
+// the exchange. Each POST /swap {"wei":"5"} is one swap.
 //
-//   bun docs/examples/gate-swap.ts        with these in the environment:
+//   bun docs/examples/gate-swap.ts        with these environment variables:
 //   ATTESTATION_URL ATTESTATION_API_KEY IDENTITY_URL IDENTITY_API_KEY    as in data/quickstart.env
-//   CHAIN RPC_URL VAULT                   the contract, its chain (`sepolia`) and how to reach it
-//   PRIVATE_KEY                           of the account that swaps: here the backend holds it
+//   CHAIN RPC_URL VAULT                   the chain (`sepolia`), its RPC URL, and the contract
+//   PRIVATE_KEY                           key of the swapping account, held by the backend in this example
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createCountersignClient } from '@countersign/client'
 import { ClientError } from '@countersign/client/errors'
@@ -33,7 +33,7 @@ const countersign = createCountersignClient({
   attestationApiKey: setting('ATTESTATION_API_KEY'),
   identityUrl: setting('IDENTITY_URL'),
   identityApiKey: setting('IDENTITY_API_KEY'),
-  // Someone is waiting for the answer.
+  // A user is waiting, so retry only a few times.
   retry: { tries: 3 },
 })
 const account = privateKeyToAccount(setting('PRIVATE_KEY') as Hex)
@@ -50,10 +50,10 @@ const VAULT_ABI = parseAbi([
   'error UuidAlreadyUsed(string uuid)',
   'error SignatureInvalid()',
 ])
-/** What the contract encodes for itself and the policy sees: the function that does the work, without the attestation. */
+/** The function that the contract encodes and the policy evaluates, without the attestation. */
 const INTERNAL_ABI = parseAbi(['function _deposit(address beneficiary)'])
 
-/** The name of the contract's error. @throws anything else that went wrong */
+/** Returns the name of the contract's error. @throws any other error */
 const revertOf = (error: unknown): string => {
   const revert =
     error instanceof BaseError ? error.walk((cause) => cause instanceof ContractFunctionRevertedError) : null
@@ -69,14 +69,14 @@ interface Answer {
 const swap = async (wei: bigint, idempotencyKey: string): Promise<Answer> => {
   const user = account.address
 
-  // Who asks? A wallet that nobody has verified is shown where to do it.
+  // Send users without a verified wallet to the verification page.
   const { verified } = await countersign.verify({ address: user, type: 'individual' })
   if (!verified) {
     const { redirectUrl } = await countersign.register('individual', { walletAddress: user })
     return { status: 403, body: { error: 'verify this wallet first', verifyAt: redirectUrl } }
   }
 
-  // Does the policy allow exactly this call? A denial is an answer.
+  // Check that the policy allows exactly this call. A denial is a normal answer.
   const data = encodeFunctionData({ abi: INTERNAL_ABI, functionName: '_deposit', args: [user] })
   const answer = await countersign.attest(
     { chain: setting('CHAIN'), from: user, to: vault, data, msgValue: wei },
@@ -86,7 +86,7 @@ const swap = async (wei: bigint, idempotencyKey: string): Promise<Answer> => {
     return { status: 403, body: { error: answer.reason?.message ?? 'not allowed', code: answer.reason?.code ?? null } }
   }
 
-  // Tried without cost first, then sent. The contract checks again, and takes each attestation once.
+  // Simulate first, then send. The contract checks again, and accepts each attestation once.
   const call = {
     account,
     address: vault,
@@ -118,12 +118,12 @@ const handle = async (request: IncomingMessage): Promise<Answer> => {
   if (request.method !== 'POST' || request.url !== '/swap') return { status: 404, body: { error: 'POST /swap' } }
   const wei = await readWei(request)
   if (wei === null) return { status: 400, body: { error: 'send {"wei":"5"}' } }
-  // The caller's own key for this swap: asked twice, it is attested once.
+  // The client's key for this swap: a repeated request is attested only once.
   const idempotencyKey = request.headers['idempotency-key']
   try {
     return await swap(wei, typeof idempotencyKey === 'string' ? idempotencyKey : crypto.randomUUID())
   } catch (error) {
-    // No verdict is no permission: whatever fails, nothing was submitted without an attestation.
+    // Without a verdict there is no permission: after any failure, nothing was submitted without an attestation.
     if (!(error instanceof ClientError)) throw error
     console.error(error.code, error.requestId, error.message)
     return { status: 503, body: { error: 'try again later', requestId: error.requestId } }

@@ -1,13 +1,15 @@
-// A backend that holds no keys: it tells a page what the user's own wallet is to send, with an attestation for exactly that.
+// A backend without keys: it returns the transaction that the user's wallet must send, with an attestation for exactly
+// this transaction.
 //
-//   bun docs/examples/permissions.ts      with these in the environment:
+//   bun docs/examples/permissions.ts      with these environment variables:
 //   ATTESTATION_URL ATTESTATION_API_KEY   as in data/quickstart.env
 //   CHAIN                                 the contracts' chain, for example `base`
 //   SALE                                  a TokenSale; its policy is docs/examples/token-sale.yaml
 //   HOOK                                  a GuardedSwapHook of a Uniswap v4 pool; its policy is docs/examples/swap-hook.yaml
 //
-// POST /sale {"wallet":"0x…","wei":"5"} answers the transaction to send. POST /swap {"wallet":"0x…","currency0":"0x…",
-// "currency1":"0x…","zeroForOne":true,"amountSpecified":"-5"} answers the hookData for the router. Both contracts check again.
+// POST /sale {"wallet":"0x…","wei":"5"} returns the transaction to send. POST /swap {"wallet":"0x…","currency0":"0x…",
+// "currency1":"0x…","zeroForOne":true,"amountSpecified":"-5"} returns the hookData for the router. Both contracts check
+// the attestation.
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createCountersignClient } from '@countersign/client'
@@ -24,7 +26,7 @@ const setting = (name: string): string => {
 const countersign = createCountersignClient({
   attestationUrl: setting('ATTESTATION_URL'),
   attestationApiKey: setting('ATTESTATION_API_KEY'),
-  // Someone is waiting for the answer.
+  // A user is waiting, so retry only a few times.
   retry: { tries: 3 },
 })
 const [chain, sale, hook] = [setting('CHAIN'), setting('SALE') as Hex, setting('HOOK') as Hex]
@@ -32,7 +34,7 @@ const [chain, sale, hook] = [setting('CHAIN'), setting('SALE') as Hex, setting('
 const ATTESTATION = 'struct Attestation { string uuid; uint256 expiration; address attester; bytes signature; }'
 const SALE_ABI = parseAbi([ATTESTATION, 'function buy(Attestation attestation) payable'])
 const HOOK_DATA = parseAbiParameters(['Attestation attestation', ATTESTATION])
-/** What the contracts encode for themselves and the policies see. */
+/** The functions that the contracts encode and the policies evaluate. */
 const INTERNAL_ABI = parseAbi([
   'function _buy()',
   'function _swap(address currency0, address currency1, bool zeroForOne, bool isPaidExactly, uint256 amount)',
@@ -46,7 +48,7 @@ interface Answer {
 const BAD_REQUEST: Answer = { status: 400, body: { error: 'a field is missing or malformed' } }
 const AMOUNT = /^-?[1-9][0-9]{0,37}$/
 
-/** What the policy says to this call, and on yes what to make of its attestation. */
+/** Requests an attestation for the call, and builds the response from it if the policy allows the call. */
 const permit = async (
   request: { readonly from: Hex; readonly to: Hex; readonly data: Hex; readonly msgValue: bigint },
   use: (attestation: ReturnType<typeof attestationArgument>) => object,
@@ -96,7 +98,7 @@ const readFields = async (request: IncomingMessage): Promise<Readonly<Record<str
     const fields: unknown = JSON.parse(text)
     return typeof fields === 'object' && fields !== null ? (fields as Record<string, unknown>) : {}
   } catch {
-    // Lacks every field, and is refused for that.
+    // An empty body lacks every field and is refused.
     return {}
   }
 }
@@ -107,7 +109,7 @@ const handle = async (request: IncomingMessage): Promise<Answer> => {
   try {
     return await route(await readFields(request))
   } catch (error) {
-    // No verdict is no permission.
+    // Without a verdict there is no permission.
     if (!(error instanceof ClientError)) throw error
     console.error(error.code, error.requestId, error.message)
     const isWrong = error instanceof RequestRefusedError && error.status === 400

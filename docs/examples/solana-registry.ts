@@ -1,12 +1,12 @@
-// Sets a Solana registry program up, over any RPC URL: makes the registry, registers attesters, sets policies. What is
-// there already is left as it is, so that it can be run again.
+// Sets up a Solana registry program over any RPC URL: creates the registry, registers attesters and sets policies.
+// Keeps existing accounts, so it can be run again.
 //
 //   RPC_URL=… REGISTRY_PROGRAM=… AUTHORITY_KEYPAIR=~/.config/solana/id.json \
 //     bun docs/examples/solana-registry.ts attesters ATTESTER…
 //     bun docs/examples/solana-registry.ts policy PROGRAM VERIFICATION_HASH
 //
-// AUTHORITY_KEYPAIR is a key file of the Solana CLI: the registry program's upgrade authority, for a policy the guarded
-// program's. It pays.
+// AUTHORITY_KEYPAIR is a key file of the Solana CLI: the upgrade authority of the registry program or, for a policy, of
+// the guarded program. It pays the fees.
 import { readFileSync } from 'node:fs'
 import {
   initializeRegistryInstruction,
@@ -35,7 +35,7 @@ const exists = async (...seeds: (string | PublicKey)[]): Promise<boolean> => {
   return account?.owner.toBase58() === registryProgram
 }
 
-/** Sends one transaction and waits until the cluster has confirmed it. */
+/** Sends one transaction and waits until the cluster confirms it. */
 const send = async (what: string, instruction: TransactionInstruction): Promise<void> => {
   const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash()
   const transaction = new Transaction({ feePayer: signer.publicKey, blockhash, lastValidBlockHeight })

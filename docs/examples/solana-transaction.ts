@@ -1,12 +1,12 @@
-// A Solana transaction that carries an attestation: the Ed25519 program checks the signature, the registry program checks
-// what it was made for, and the guarded program's own instruction follows. Built from an attestation of the running
-// service and simulated in a virtual machine inside this process (litesvm), so that nothing is sent anywhere.
+// A Solana transaction with an attestation: the Ed25519 program checks the signature, the registry program checks the
+// attested call, and the guarded program's instruction follows. Uses an attestation of the running service, and
+// simulates the transaction in a virtual machine within this process (litesvm). Sends nothing to a cluster.
 //
 //   set -a; . ./data/quickstart.env; set +a
 //   bun docs/examples/solana-transaction.ts
 //
-// Without more, the machine checks the signature and the transfer: it has no registry. Give it the programs, as
-// `solana program dump ADDRESS FILE` writes them, to run the whole transaction:
+// By default, the virtual machine has no registry and checks only the signature and the transfer. To run the whole
+// transaction, set the program files that `solana program dump ADDRESS FILE` writes:
 //   REGISTRY_PROGRAM_FILE GUARDED_PROGRAM_FILE
 import { createCountersignClient } from '@countersign/client'
 import { solanaAttestedCall, verifySolanaAttestation } from '@countersign/client/solana-attestation'
@@ -31,15 +31,15 @@ const client = createCountersignClient({
   attestationUrl: setting('ATTESTATION_URL'),
   attestationApiKey: setting('ATTESTATION_API_KEY'),
 })
-/** The public registry; a deployment that registers its attesters in its own names that one. */
+/** The public registry. Set another address if your deployment registers its attesters elsewhere. */
 const registryProgram = process.env['REGISTRY_PROGRAM'] ?? 'GjXtvmWihnf22Bg48srpzYrs6iGhSUvu1tzsf9L4u9Ck'
 const guardedProgram = setting('DEMO_PROGRAM')
-/** What the user moves in the guarded call. */
+/** Lamports that the user moves in the guarded call. */
 const LAMPORTS = 5_000_000
 const user = Keypair.generate()
 const receiver = Keypair.generate().publicKey
 
-// The attestation is for one call: this wallet, this program, these lamports, this instruction data, once.
+// The attestation is valid for one call: this wallet, program, amount and instruction data, once.
 const instructionData = Buffer.from([7, 0, 0, 0])
 const request = {
   chain: 'solana',
@@ -53,7 +53,7 @@ if (!answer.isCompliant) throw new Error(`denied: ${answer.reason?.message}`)
 const call = solanaAttestedCall(request, answer)
 console.log(`attested by ${answer.attestation.attester}: ${verifySolanaAttestation(call, answer.attestation)}`)
 
-// Nothing may stand between the first two.
+// The first two instructions must be adjacent.
 const [signatureCheck, validation] = solanaAttestationInstructions(registryProgram, call, answer.attestation)
 const transfer = SystemProgram.transfer({ fromPubkey: user.publicKey, toPubkey: receiver, lamports: LAMPORTS })
 const guarded = new TransactionInstruction({

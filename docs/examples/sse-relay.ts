@@ -1,6 +1,6 @@
-// A relay between browsers and the session stream, to copy into your own backend. A browser's EventSource can't send an
-// Authorization header, and the API key must never reach a browser: so the browser asks your backend, your backend decides
-// whether this user may follow that session, adds the key, and hands the stream through unchanged.
+// A relay between browsers and the session stream, to copy into your backend. A browser's EventSource can't send an
+// Authorization header, and the API key must not reach a browser. The relay checks whether the user may follow the
+// session, adds the key, and forwards the stream unchanged.
 //
 //   IDENTITY_URL=http://127.0.0.1:8080 IDENTITY_API_KEY=csi_live_… bun docs/examples/sse-relay.ts
 //
@@ -16,7 +16,7 @@
 export interface RelayOptions {
   readonly identityUrl: string
   readonly apiKey: string
-  /** Your own rule: whether the user behind this request (its cookie, say) may follow that session. */
+  /** Your rule: returns whether the user of this request (for example, of its cookie) may follow the session. */
   readonly mayFollow: (request: Request, sessionId: string) => boolean | Promise<boolean>
 }
 
@@ -36,14 +36,14 @@ export const createRelay =
         authorization: `Bearer ${apiKey}`,
         ...(lastEventId === null ? {} : { 'last-event-id': lastEventId }),
       },
-      // When the browser leaves, so does the relay.
+      // If the browser disconnects, the relay ends too.
       signal: request.signal,
-      // A stream has no end: no response time limit may cut it. (Bun's own option; Node's fetch takes a dispatcher with
-      // bodyTimeout 0 instead.)
+      // A stream has no end, so no response timeout may apply. (This is Bun's option; for Node's fetch, use a
+      // dispatcher with bodyTimeout 0.)
       timeout: false,
     } as RequestInit)
 
-    // The browser learns that it did not work, never why: the problem's text is for your log.
+    // The browser learns that the request failed, but not the reason, which belongs in your log.
     if (!upstream.ok) {
       await upstream.body?.cancel()
       return new Response(null, { status: upstream.status })
@@ -51,7 +51,7 @@ export const createRelay =
     return new Response(upstream.body, {
       headers: {
         'content-type': 'text/event-stream',
-        // Nothing in between may gather, compress or store the events.
+        // Proxies must not buffer, compress or store the events.
         'cache-control': 'no-cache, no-transform',
         'x-accel-buffering': 'no',
       },
@@ -64,14 +64,14 @@ if (import.meta.main) {
   const relay = createRelay({
     identityUrl: IDENTITY_URL,
     apiKey: IDENTITY_API_KEY,
-    // Replace this by a look-up of the signed-in user's own session.
+    // Replace this with a lookup of the signed-in user's session.
     mayFollow: () => true,
   })
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: Number(process.env['PORT'] ?? 8090),
     fetch: (request, listener) => {
-      // No idle timeout either: the server writes something every 15 s, but need not.
+      // No idle timeout: the server usually writes every 15 s, but does not have to.
       listener.timeout(request, 0)
       return relay(request)
     },

@@ -1,10 +1,10 @@
-// An organization as it looks after some weeks of work, for pictures.
+// An organization after some weeks of work, for screenshots.
 import { createHash } from 'node:crypto'
 import { DEMO_POLICY } from '../../src/policy/tools/templates.ts'
 import type { Dashboard } from '../../test/dashboard/support/dashboard.ts'
 import { seedPeople } from './people-seed.ts'
 
-/** Addresses of nobody: hashes of public texts. */
+/** Addresses that belong to nobody: hashes of public texts. */
 const address = (text: string): string => `0x${createHash('sha256').update(text).digest('hex').slice(0, 40)}`
 
 const BASE = '/organizations/acme'

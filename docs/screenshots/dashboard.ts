@@ -1,5 +1,5 @@
-// Pictures of the dashboard, desktop and phone, light and dark, made from the real service by a real browser:
-// `bun docs/screenshots/dashboard.ts [FOLDER] [NAME …]`. Needs Chromium.
+// Screenshots of the dashboard with the real service in Chromium, desktop and phone, light and dark: `bun
+// docs/screenshots/dashboard.ts [FOLDER] [NAME …]`.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -16,7 +16,7 @@ interface Picture {
   readonly path: string
   readonly scheme?: 'dark'
   readonly phone?: true
-  /** Until what is shown is there, and what has to be done for it. */
+  /** Performs the necessary steps, and waits for the content. */
   readonly ready: (page: Page) => Promise<void>
 }
 
@@ -25,7 +25,7 @@ const text =
   (page: Page): Promise<void> =>
     page.getByText(words).first().waitFor()
 
-/** The overview, once the latency of the seed's decisions is counted: that comes after the decisions themselves. */
+/** Waits until the overview includes the latency of the seed's decisions, which is counted after the decisions. */
 const numbers = async (page: Page): Promise<void> => {
   const counted = async (): Promise<boolean> => {
     await page.reload()
@@ -46,7 +46,7 @@ const firstDecision = async (page: Page): Promise<void> => {
   await text('verified in this browser')(page)
 }
 
-/** The policy of the seed, on one of its parts; the name of a tab. */
+/** Opens the seed's policy on a tab. */
 const firstPolicy =
   (tab: string, then: (page: Page) => Promise<void>) =>
   async (page: Page): Promise<void> => {
@@ -116,7 +116,7 @@ const PICTURES: readonly Picture[] = [
       await page.getByLabel('Name').fill('Relayer, staging')
       await page.getByRole('button', { name: 'Create', exact: true }).click()
       await text('Shown only once')(page)
-      // A key that works is in no picture.
+      // Screenshots must not contain a valid key.
       await page.getByRole('textbox', { name: 'API key' }).evaluate((field) => {
         ;(field as HTMLTextAreaElement).value = `csa_live_${'•'.repeat(52)}`
       })
@@ -151,14 +151,14 @@ const PICTURES: readonly Picture[] = [
   },
 ]
 
-/** Taken last, while requests come in. */
+/** Taken last, while requests arrive. */
 const LIVE_PICTURES: readonly Picture[] = [
   { name: 'live', path: '/live?window=2m', ready: text(/\d+ of \d+/) },
   { name: 'live-dark', path: '/live?window=2m', scheme: 'dark', ready: text(/\d+ of \d+/) },
   { name: 'phone-live', path: '/live?window=2m', phone: true, ready: text(/\d+ of \d+/) },
 ]
 
-/** What the charts of those show. */
+/** Time range of their charts. */
 const LIVE_MS = 125_000
 const SETTLE_MS = 250
 
@@ -168,7 +168,7 @@ const shoot = async (dashboard: Dashboard, { name, path, scheme, phone, ready }:
     colorScheme: scheme ?? 'light',
   })
   await ready(page)
-  // Fonts and pictures settle.
+  // Waits for fonts and images.
   await page.waitForTimeout(SETTLE_MS)
   await page.screenshot({
     path: join(FOLDER, `dashboard-${name}.jpg`),
@@ -189,7 +189,7 @@ try {
     process.stderr.write(`${LIVE_MS / 1_000} s of requests for the live page\n`)
     const load = startLiveLoad(dashboard)
     try {
-      // A browser without a page does not stay for so long.
+      // A browser without a page would end in the meantime.
       await dashboard.enter('/live?window=2m')
       await Bun.sleep(LIVE_MS)
       for (const picture of live) await shoot(dashboard, picture)

@@ -1,5 +1,5 @@
-// Some minutes of a trading day, for the pictures of the live page: attestations on several chains at a rate that swells
-// and falls, now and then one that is denied.
+// A few minutes of trading, for screenshots of the live page: attestations on several chains at a varying rate, with
+// occasional denials.
 import type { Dashboard } from '../../test/dashboard/support/dashboard.ts'
 
 const CLIENTS = 24
@@ -8,7 +8,7 @@ const DENIED_EVERY = 17
 const DENIED = '0x000000000000000000000000000000000000dEaD'
 const ALLOWED = '0x1111111111111111111111111111111111111111'
 const SOLANA_WALLET = 'So11111111111111111111111111111111111111112'
-/** From one swell to the next. */
+/** Period of the rate. */
 const SWELL_MS = 45_000
 const LONGEST_PAUSE_MS = 40
 

@@ -19,7 +19,7 @@ const portrait = async (browser: TestBrowser): Promise<Buffer> => {
   return picture
 }
 
-/** Three who wait, the first of them with a second page as a PDF. */
+/** Creates three waiting people; the first has a second page as a PDF. */
 export const seedPeople = async ({ service }: Dashboard, identityKey: string): Promise<void> => {
   const people = createPeople(service, identityKey)
   const browser = await startBrowser()

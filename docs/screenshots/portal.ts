@@ -1,5 +1,5 @@
-// Pictures of every step of the verification page, phone and desktop, light and dark, four looks in one picture, made from
-// the real page by a real browser: `bun docs/screenshots/portal.ts [FOLDER]`. Needs Chromium.
+// Screenshots of each step of the verification page in Chromium, phone and desktop, light and dark, with four looks per
+// image: `bun docs/screenshots/portal.ts [FOLDER]`.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -24,7 +24,7 @@ const LOOKS: readonly Look[] = [
   { name: 'phone-dark', phone: true, scheme: 'dark' },
 ]
 
-/** Another account in each look: a session for a wallet is used again wherever that wallet has one. */
+/** Each look has other wallets, because a wallet's session is reused. */
 const wallets = (look: Look) => [
   { kind: 'evm' as const, name: 'MetaMask', accounts: [evmAccount(look.name)], chainId: 1 },
   { kind: 'evm' as const, name: 'Rabby', accounts: [evmAccount('picture 2'), evmAccount('picture 3')], chainId: 8453 },
@@ -38,12 +38,12 @@ const connect = async (page: Page, name: string): Promise<void> => {
   await page.getByRole('button', { name: `Sign with ${name}` }).waitFor({ state: 'detached' })
 }
 
-/** Step → look → picture. */
+/** Screenshots by step and look. */
 type Pictures = Map<string, Map<string, Buffer>>
 
 const BOARD_HEIGHT = 480
 
-/** The four looks of a step side by side. */
+/** Combines the four looks of a step. */
 const drawBoard = async (browser: TestBrowser, step: string, looks: ReadonlyMap<string, Buffer>): Promise<void> => {
   const { context, page } = await browser.open('about:blank', { viewport: { width: 2_000, height: BOARD_HEIGHT + 48 } })
   const images = [...looks.values()].map(
@@ -69,9 +69,9 @@ const run = async (
   const { context, page } = await browser.open(host.url, { ...options, colorScheme: scheme, reducedMotion: 'reduce' })
   await injectWallets(context, wallets(look))
   const keep = async (name: string, shown: Page): Promise<void> => {
-    // Fonts and pictures settle.
+    // Waits for fonts and images.
     await shown.waitForTimeout(200)
-    // A port differs in every run; a picture that shows the same should be the same.
+    // Hides the port, which differs in every run, so that equal pages give equal images.
     await shown.locator('.imprint p').evaluate((line) => {
       line.textContent = (line.textContent ?? '').replace(/127\.0\.0\.1:\d+/, 'verify.acme.example')
     })

@@ -7,7 +7,7 @@ export default defineConfig({
   plugins: [viem, testRunner],
   solidity: {
     version: '0.8.37',
-    // The compiler of package.json. Without this line Hardhat fetches one from the network.
+    // The compiler of package.json. Without this line, Hardhat downloads one.
     path: fileURLToPath(import.meta.resolve('solc/soljson.js')),
     // The registry that the tests deploy.
     npmFilesToBuild: ['@countersign/contracts/src/PolicyRegistry.sol'],

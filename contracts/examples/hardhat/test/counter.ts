@@ -1,4 +1,4 @@
-// Tests a guarded contract without the service: the test is the attester.
+// Tests a guarded contract without the service: the test acts as the attester.
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { network } from 'hardhat'
@@ -18,7 +18,7 @@ const deploy = async () => {
   await registry.write.registerAttester([attester.address])
   const counter = await viem.deployContract('Counter', [registry.address, POLICY])
 
-  /** As the service signs it for a request of `from`, with the contract's policy and no data and value. */
+  /** Signs like the service, for a request of `from` with the contract's policy and without data and value. */
   const attest = async (from: Address, signer = attester) => {
     const uuid = crypto.randomUUID()
     const expiration = (await node.getBlock()).timestamp + LIFETIME_SECONDS

@@ -1,4 +1,5 @@
-// Whose session a browser may follow: the one that it was given here, in a cookie that it can neither read nor make.
+// Limits a browser to its own session: the session's id is in a signed cookie that scripts cannot read and nobody can
+// forge.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
 const COOKIE = 'verification'
@@ -13,11 +14,11 @@ export const setting = (name: string): string => {
 const sign = (sessionId: string): string =>
   createHmac('sha256', setting('TICKET_SECRET')).update(sessionId).digest('base64url')
 
-/** The `Set-Cookie` that lets this browser follow that session. */
+/** Returns the `Set-Cookie` value that permits this browser to follow the session. */
 export const ticketFor = (sessionId: string): string =>
   `${COOKIE}=${sessionId}.${sign(sessionId)}; Path=/verification; Max-Age=${LIFETIME_SECONDS}; HttpOnly; Secure; SameSite=Lax`
 
-/** @returns null when the browser has no session of ours */
+/** @returns null if the browser has no valid cookie */
 export const sessionOf = (request: Request): string | null => {
   const cookies = (request.headers.get('cookie') ?? '').split(/; */)
   const ticket = cookies.find((cookie) => cookie.startsWith(`${COOKIE}=`))?.slice(COOKIE.length + 1)

@@ -1,4 +1,4 @@
-// GET /verification/events in a Next.js app: the stream of the session that this browser began. In the page:
+// GET /verification/events in a Next.js app: streams the session that this browser started. In the page:
 //
 //   const events = new EventSource('/verification/events')
 //   events.onmessage = ({ data }) => {
@@ -7,8 +7,8 @@
 //     if (status === 'completed' || status === 'rejected') events.close()
 //   }
 //
-// The stream lasts until the session is final. Where the host ends functions after a time (`maxDuration`), EventSource
-// connects again by itself, and the stream goes on with the current status.
+// The stream lasts until the session is final. If the host limits the duration of functions (`maxDuration`),
+// EventSource reconnects, and the stream continues with the current status.
 import { sessionOf, setting } from '../ticket'
 
 export const runtime = 'nodejs'
@@ -25,18 +25,18 @@ export const GET = async (request: Request): Promise<Response> => {
       ...(lastEventId === null ? {} : { 'last-event-id': lastEventId }),
     },
     cache: 'no-store',
-    // When the browser leaves, so does this request.
+    // If the browser disconnects, this request ends too.
     signal: request.signal,
   })
   if (!upstream.ok) {
-    // The browser learns that it did not work, never why.
+    // The browser learns that the request failed, but not the reason.
     await upstream.body?.cancel()
     return new Response(null, { status: upstream.status })
   }
   return new Response(upstream.body, {
     headers: {
       'content-type': 'text/event-stream',
-      // Nothing in between may gather, compress or store the events.
+      // Proxies must not buffer, compress or store the events.
       'cache-control': 'no-cache, no-transform',
       'x-accel-buffering': 'no',
     },
