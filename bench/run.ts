@@ -38,7 +38,7 @@ const PART_MAKERS = {
   solana: createSolanaPart,
 } as const
 
-/** Parts with their own rounds, which run after those of the other parts. */
+/** Parts with their own rounds, which run after the other parts. */
 const AFTER_ROUNDS: readonly {
   readonly part: Part
   readonly measure: (context: BenchContext, signer: string) => Promise<void>

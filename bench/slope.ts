@@ -22,8 +22,8 @@ export const fitSlope = (points: readonly (readonly [x: number, y: number])[]): 
   const slope = points.reduce((sum, [x, y]) => sum + (x - meanX) * (y - meanY), 0) / spread
   const residuals = points.map(([x, y]) => y - meanY - slope * (x - meanX))
   const squares = residuals.reduce((sum, residual) => sum + residual ** 2, 0)
-  const neighbours = residuals.reduce((sum, residual, index) => sum + residual * (residuals[index - 1] ?? 0), 0)
-  const correlation = squares === 0 ? 0 : Math.min(0.99, Math.max(0, neighbours / squares))
+  const neighbors = residuals.reduce((sum, residual, index) => sum + residual * (residuals[index - 1] ?? 0), 0)
+  const correlation = squares === 0 ? 0 : Math.min(0.99, Math.max(0, neighbors / squares))
   const widening = Math.sqrt((1 + correlation) / (1 - correlation))
   return { slope, error: Math.sqrt(squares / (count - 2) / spread) * widening }
 }

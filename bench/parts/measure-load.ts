@@ -14,7 +14,7 @@ export interface LoadTarget {
   readonly answers: AnswerPlan
   /** Window of the closed loop, if it differs from the default. */
   readonly closedMs?: number
-  /** Window at a share of the capacity, if it differs from that of the open loop. */
+  /** Window at a share of the capacity, if it differs from the open loop. */
   readonly shareMs?: number
   /** Null if the server's CPU time can't be read. */
   readonly pid: number | null

@@ -14,14 +14,14 @@ import { type RefusalBuckets, readRefusals, servedWithinMs } from './served-refu
 
 const MULTIPLES = [1, 2, 10] as const
 const FLOOD = 2
-const NEIGHBOUR_SHARE = 0.1
+const NEIGHBOR_SHARE = 0.1
 /** Half of the time within which an answer counts as prompt, so that accepted requests are answered promptly. */
 const DEADLINE_MS = 500
-const NEIGHBOUR_CONNECTIONS = 64
+const NEIGHBOR_CONNECTIONS = 64
 const CONNECTIONS_MAX = 10_000
 /** The flood starts this long before the neighbor is measured, and ends after it. */
 const FLOOD_LEAD_MS = 1_500
-const NEIGHBOUR_CONTRACT = `0xc0de${'1'.padStart(36, '0')}`
+const NEIGHBOR_CONTRACT = `0xc0de${'1'.padStart(36, '0')}`
 const POLICY = readFileSync(join(import.meta.dir, '..', 'policies', 'six-rules.yaml'), 'utf8')
 
 type Add = (name: string, label: string, unit: Unit, value: number) => void
@@ -116,17 +116,17 @@ const measureMultiple = async (
 }
 
 /** A second organization with its own policy, contract and key. */
-const addNeighbour = (service: RunningService): Promise<LoadTarget> =>
+const addNeighbor = (service: RunningService): Promise<LoadTarget> =>
   withStore(service, async (store) => {
     const key = await store.transaction(async (tables) => {
-      const { id: organizationId } = await tables.organizations.create({ slug: 'neighbour', name: 'Neighbour' })
+      const { id: organizationId } = await tables.organizations.create({ slug: 'neighbour', name: 'Neighbor' })
       const policy = await tables.policies.create({ organizationId, name: 'Six rules' })
       const draft = { organizationId, policyId: policy.id, source: POLICY, quorum: 1 }
       const revision = await tables.policies.saveRevision(draft)
       if (revision === null) throw new Error('the policy is gone')
       await tables.policies.activateRevision(organizationId, policy.id, revision.id)
-      const project = await tables.projects.create({ organizationId, name: 'Neighbour', policyId: policy.id })
-      const place = { chainName: 'sepolia', address: NEIGHBOUR_CONTRACT }
+      const project = await tables.projects.create({ organizationId, name: 'Neighbor', policyId: policy.id })
+      const place = { chainName: 'sepolia', address: NEIGHBOR_CONTRACT }
       await tables.bindings.create({ organizationId, projectId: project.id, ...place })
       const settings = { kind: 'attestation', environment: 'live', name: '', expiresAtSeconds: null } as const
       return (await tables.apiKeys.issue({ organizationId, rateLimit: null, ...settings })).text
@@ -135,28 +135,28 @@ const addNeighbour = (service: RunningService): Promise<LoadTarget> =>
     return {
       ...target,
       headers: { 'x-api-key': key },
-      bodies: { ...target.bodies, target: { to: NEIGHBOUR_CONTRACT } },
+      bodies: { ...target.bodies, target: { to: NEIGHBOR_CONTRACT } },
     }
   })
 
-interface Neighbours {
+interface Neighbors {
   readonly flooding: LoadTarget
-  readonly neighbour: LoadTarget
+  readonly neighbor: LoadTarget
   /** Generator for the neighbor, because the other generator produces the flood. */
   readonly client: LoadClient
 }
 
-const measureNeighbour = async (
+const measureNeighbor = async (
   context: BenchContext,
-  { flooding, neighbour, client }: Neighbours,
+  { flooding, neighbor, client }: Neighbors,
   { peak, add }: { readonly peak: number; readonly add: Add },
 ): Promise<void> => {
   const { options, progress, collector } = context
   const { openMs } = options.durations
-  const ratePerSecond = Math.max(1, Math.round(peak * NEIGHBOUR_SHARE))
+  const ratePerSecond = Math.max(1, Math.round(peak * NEIGHBOR_SHARE))
   const ask = async (name: string): Promise<LoadReport> => {
-    const shape: LoadShape = { mode: 'open', connections: NEIGHBOUR_CONNECTIONS, ratePerSecond, queueLimit: 100_000 }
-    const report = await client.run(loadPlan(neighbour, name, shape, FLOOD_LEAD_MS, openMs))
+    const shape: LoadShape = { mode: 'open', connections: NEIGHBOR_CONNECTIONS, ratePerSecond, queueLimit: 100_000 }
+    const report = await client.run(loadPlan(neighbor, name, shape, FLOOD_LEAD_MS, openMs))
     noteStrange(context, report)
     const { refusedPercent, latePercent } = overloadNumbers(report)
     if (refusedPercent + latePercent > 0) {
@@ -164,9 +164,9 @@ const measureNeighbour = async (
     }
     return report
   }
-  progress.step('overload: the neighbour alone')
-  const alone = await ask('the neighbour alone')
-  progress.step('overload: the neighbour beside a flood')
+  progress.step('overload: the neighbor alone')
+  const alone = await ask('the neighbor alone')
+  progress.step('overload: the neighbor during a flood')
   const shape: LoadShape = {
     mode: 'open',
     connections: connectionsFor(peak),
@@ -174,11 +174,11 @@ const measureNeighbour = async (
     queueLimit: 0,
   }
   const [beside, flood] = await Promise.all([
-    ask('the neighbour beside a flood'),
+    ask('the neighbor during a flood'),
     context.client.run(loadPlan(flooding, 'the flood', shape, FLOOD_LEAD_MS / 2, openMs + FLOOD_LEAD_MS)),
   ])
   noteStrange(context, flood)
-  const who = `another organization at ${NEIGHBOUR_SHARE * 100}% of capacity`
+  const who = `another organization at ${NEIGHBOR_SHARE * 100}% of capacity`
   add('neighbour.alone_p99', `p99 of ${who}, alone`, 'ms', alone.latencyMs.p99)
   add(
     'neighbour.beside_p50',
@@ -208,7 +208,7 @@ export const measureOverload = async (context: BenchContext): Promise<void> => {
   const environment = { COUNTERSIGN_SIGNER: 'noble', COUNTERSIGN_DEADLINE_MS: String(DEADLINE_MS) }
   const service = await startPolicyService(processes, { workers: 1, environment })
   const flooding = targetOf(service, 'overload')
-  const neighbours = { flooding, neighbour: await addNeighbour(service), client: await startLoadClient(processes) }
+  const neighbors = { flooding, neighbor: await addNeighbor(service), client: await startLoadClient(processes) }
   const closed: LoadShape = { mode: 'closed', connections: options.connections }
   const peakOf = async (name: string, warmupMs: number, durationMs: number): Promise<number> => {
     const report = await client.run(loadPlan(flooding, name, closed, warmupMs, durationMs))
@@ -234,7 +234,7 @@ export const measureOverload = async (context: BenchContext): Promise<void> => {
     for (const multiple of options.ratios ? [10] : MULTIPLES) {
       peak = await measureMultiple(context, flooding, { multiple, peak, peakAfter: measurePeak, add })
     }
-    if (!options.ratios) await measureNeighbour(context, neighbours, { peak, add })
+    if (!options.ratios) await measureNeighbor(context, neighbors, { peak, add })
     progress.finished()
   }
   await service.managed.stop()

@@ -28,7 +28,7 @@ export const measureSetting = async (
   await load.warm()
   if (bare !== null) {
     const part = `${sweepName(setting)}.bare`
-    await createLoadMeasurer(context, { ...bare, part, label: `bare server beside ${label}` }).closed()
+    await createLoadMeasurer(context, { ...bare, part, label: `bare server next to ${label}` }).closed()
   }
   await load.closed()
   if (!context.options.ratios) for (const share of LOAD_SHARES) await load.half(share, loadKind(share))

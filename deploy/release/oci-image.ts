@@ -156,7 +156,7 @@ const run = async (): Promise<number> => {
         : !Object.hasOwn(TARGETS, architecture)
           ? `there is no architecture ${architecture}`
           : !Number.isSafeInteger(createdSeconds) || createdSeconds < 0
-            ? 'SOURCE_DATE_EPOCH is no number of seconds'
+            ? 'SOURCE_DATE_EPOCH is not a number of seconds'
             : null
   if (out === undefined || fault !== null) {
     process.stderr.write(`${fault}\n`)

@@ -66,7 +66,7 @@ export class OneFileError extends Error {
 const isHost = (target: OneFileTarget): boolean =>
   PLATFORMS[target].os === process.platform && PLATFORMS[target].cpu === process.arch
 
-/** Returns the packages of the lock file for a platform; for the current platform, those of this folder. */
+/** Returns the packages of the lock file for a platform; for the current platform, the packages of this folder. */
 const packagesFor = (target: OneFileTarget, scratch: string): string => {
   if (isHost(target)) return join(ROOT, 'node_modules')
   const { os, cpu } = PLATFORMS[target]

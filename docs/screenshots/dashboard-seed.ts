@@ -48,7 +48,7 @@ export const seedDashboard = async (dashboard: Dashboard): Promise<void> => {
   const issue = (body: Record<string, unknown>) =>
     asAdmin('POST', `${BASE}/keys`, body) as Promise<{ key: string; record: { id: string } }>
   const relayer = await issue({ name: 'Relayer, production', kind: 'attestation', expires_at: day })
-  const old = await issue({ name: 'Relayer, old data centre', kind: 'attestation' })
+  const old = await issue({ name: 'Relayer, old data center', kind: 'attestation' })
   const onboarding = await issue({ name: 'Onboarding service', kind: 'identity' })
   await issue({ name: 'Onboarding service, staging', kind: 'identity', environment: 'test' })
   await issue({ name: 'Terraform', kind: 'admin', rate_limit: { requests_per_second: 50, burst: 100 } })

@@ -90,19 +90,19 @@ const streamLines = (
   onDone: () => void,
 ): Response => {
   const encoder = new TextEncoder()
-  let cancelled = false
+  let isCanceled = false
   const body = new ReadableStream<Uint8Array>({
     start: (controller) => {
       const done = batch.run((line) => controller.enqueue(encoder.encode(`${line}\n`)))
       // A reader that disconnects closes the stream, and closing it twice throws.
       done.then(
-        () => cancelled || controller.close(),
-        () => cancelled || controller.error(),
+        () => isCanceled || controller.close(),
+        () => isCanceled || controller.error(),
       )
       done.then(onDone, onDone)
     },
     cancel: () => {
-      cancelled = true
+      isCanceled = true
       batch.abandon()
     },
   })

@@ -28,7 +28,7 @@ interface Family {
 
 const SAMPLE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(\{(.*)\})? (.+)$/
 
-const labelled = (sample: string, process: number): string => {
+const labeled = (sample: string, process: number): string => {
   const match = SAMPLE.exec(sample)
   if (match === null) return sample
   const [, name, , labels, value] = match
@@ -49,7 +49,7 @@ export const mergeMetrics = (expositions: ReadonlyMap<number, string>): string =
         families.set(name, family)
         if (!family.comments.includes(line)) family.comments.push(line)
       } else if (family !== undefined && !line.startsWith('#')) {
-        family.samples.push(labelled(line, process))
+        family.samples.push(labeled(line, process))
       }
     }
   }
@@ -61,11 +61,11 @@ export const createProcessAnswers = (options: ProcessAnswersOptions) => {
   const { places, target, processesMax, after } = options
   const metrics = createRounds<string>(COLLECT_MS, after)
   const figures = createRounds<LiveReading | null>(LOOK_MS, after)
-  let labelled = false
+  let labeled = false
   /** A single process needs no label. Once there were several processes, the label stays. */
   const several = (): boolean => {
-    labelled ||= target().processes > 1
-    return labelled
+    labeled ||= target().processes > 1
+    return labeled
   }
 
   const listening = (): readonly Place[] => places().filter(({ ready }) => ready)

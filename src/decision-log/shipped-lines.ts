@@ -10,7 +10,7 @@ import { MAX_LINE_BYTES } from './record.ts'
 import { isSlotName, parseSegmentName } from './segment-name.ts'
 
 /** Bytes to read around the line: none, or enough to include both neighboring lines. */
-export type Surroundings = 'none' | 'neighbours'
+export type Surroundings = 'none' | 'neighbors'
 
 /** Number of bytes of the next line that contain its hash of this line. */
 const NEXT_BYTES = 128

@@ -73,7 +73,7 @@ export const createSharedDecisionFinder = (options: SharedDecisionFinderOptions)
       uuid: string,
     ): Promise<(ProvenLine & { readonly withheld: boolean }) | null> => {
       for (const place of await reader.findByUuid(uuid)) {
-        const proven = await withLines(place.node, [place], 'neighbours', (folder) => {
+        const proven = await withLines(place.node, [place], 'neighbors', (folder) => {
           const record = recordOf(readLines(folder, [place])[0] ?? null)
           return record?.uuid === uuid && record.organization === organizationId ? readProven(folder, place) : null
         })

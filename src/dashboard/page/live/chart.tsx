@@ -37,7 +37,7 @@ const withUnit = (value: number | null, unit: string): string => {
 export const Chart = ({ spec, points, window, isLive, events, children }: ChartProps) => {
   const { title, text, unit, axis, limits } = spec
   const drawn = useMemo(() => spec.lines(points), [spec, points])
-  const key = drawn.map(({ label, colour }) => `${label} ${colour}`).join()
+  const key = drawn.map(({ label, color }) => `${label} ${color}`).join()
   const [index, setIndex] = useState<number | null>(null)
   const place = useRef<HTMLDivElement>(null)
   const plot = useRef<Plot | null>(null)
@@ -121,7 +121,7 @@ export const Chart = ({ spec, points, window, isLive, events, children }: ChartP
       <ul class="legend" aria-hidden="true">
         {drawn.map((line) => (
           <li key={line.label}>
-            <span class={`legend-mark legend-mark-${line.colour}`} />
+            <span class={`legend-mark legend-mark-${line.color}`} />
             {line.label}
             <LegendValue value={line.values[read] ?? null} unit={unit} limits={limits} />
           </li>

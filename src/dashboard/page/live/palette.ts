@@ -1,8 +1,8 @@
 // Colors for the canvas, which can't use style sheets. They are read again after each theme change.
-import type { Colour } from './series.ts'
+import type { Color } from './series.ts'
 
 export interface Palette {
-  readonly lines: Readonly<Record<Colour, string>>
+  readonly lines: Readonly<Record<Color, string>>
   readonly grid: string
   readonly text: string
   /** Colors of thresholds and events. */
@@ -11,7 +11,7 @@ export interface Palette {
   readonly mark: string
 }
 
-const COLOURS: readonly Colour[] = [1, 2, 3, 4, 5]
+const COLORS: readonly Color[] = [1, 2, 3, 4, 5]
 
 /** Returns the computed color, because the value of the custom property itself is `light-dark(…)`. */
 const resolve = (name: string): string => {
@@ -24,7 +24,7 @@ const resolve = (name: string): string => {
 }
 
 export const readPalette = (): Palette => ({
-  lines: Object.fromEntries(COLOURS.map((colour) => [colour, resolve(`--chart-${colour}`)])) as Palette['lines'],
+  lines: Object.fromEntries(COLORS.map((color) => [color, resolve(`--chart-${color}`)])) as Palette['lines'],
   grid: resolve('--line'),
   text: resolve('--ink-soft'),
   warn: resolve('--warn'),

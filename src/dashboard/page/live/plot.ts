@@ -55,9 +55,9 @@ export const createPlot = (options: PlotOptions) => {
     const [from, to] = range()
     return Math.abs(posToVal(cursor.left, 'x') - time) > (to - from) * NEAR ? null : (cursor.idx ?? null)
   }
-  const dashed = (ctx: CanvasRenderingContext2D, colour: string, from: Place, to: Place): void => {
+  const dashed = (ctx: CanvasRenderingContext2D, color: string, from: Place, to: Place): void => {
     ctx.save()
-    ctx.strokeStyle = colour
+    ctx.strokeStyle = color
     ctx.lineWidth = devicePixelRatio
     ctx.setLineDash([4 * devicePixelRatio, 3 * devicePixelRatio])
     ctx.beginPath()
@@ -111,13 +111,13 @@ export const createPlot = (options: PlotOptions) => {
       series: [
         {},
         ...lines.map(
-          ({ label, colour }): UPlot.Series => ({
+          ({ label, color }): UPlot.Series => ({
             label,
-            stroke: () => palette().lines[colour],
+            stroke: () => palette().lines[color],
             width: 1.6,
             spanGaps: false,
             // A point between two gaps has no line, so it is drawn as a dot.
-            points: { show: false, size: 3, fill: () => palette().lines[colour], filter: lonely },
+            points: { show: false, size: 3, fill: () => palette().lines[color], filter: lonely },
           }),
         ),
       ],

@@ -3,11 +3,11 @@ import type { LivePoint } from '../api/types.ts'
 import type { Limits } from './limits.ts'
 
 /** Color number in the style sheet. */
-export type Colour = 1 | 2 | 3 | 4 | 5
+export type Color = 1 | 2 | 3 | 4 | 5
 
 export interface Line {
   readonly label: string
-  readonly colour: Colour
+  readonly color: Color
   /** One value per point; null for a gap. */
   readonly values: readonly (number | null)[]
 }
@@ -29,8 +29,8 @@ export interface ChartSpec {
 
 type Read = (point: LivePoint) => number | null
 const line =
-  (label: string, colour: Colour, read: Read) =>
-  (points: readonly LivePoint[]): Line => ({ label, colour, values: points.map(read) })
+  (label: string, color: Color, read: Read) =>
+  (points: readonly LivePoint[]): Line => ({ label, color, values: points.map(read) })
 const lines =
   (...all: readonly ((points: readonly LivePoint[]) => Line)[]) =>
   (points: readonly LivePoint[]): readonly Line[] =>
@@ -48,14 +48,14 @@ const byName =
     for (const counts of each)
       for (const [name, count] of Object.entries(counts)) totals.set(name, (totals.get(name) ?? 0) + count)
     const names = [...totals.entries()].sort(([, left], [, right]) => right - left).map(([name]) => name)
-    if (names.length === 0) return [{ label: none, colour: 1, values: points.map(() => 0) }]
+    if (names.length === 0) return [{ label: none, color: 1, values: points.map(() => 0) }]
     // Sorted by name, so that a line keeps its color if its rank changes.
     const named = names.slice(0, NAMED_MAX).sort()
     const rest = new Set(names.slice(NAMED_MAX))
     const found = named.map(
       (label, index): Line => ({
         label,
-        colour: (index + 1) as Colour,
+        color: (index + 1) as Color,
         values: each.map((counts) => counts[label] ?? 0),
       }),
     )
@@ -63,7 +63,7 @@ const byName =
     const others = each.map((counts) =>
       Object.entries(counts).reduce((sum, [name, count]) => (rest.has(name) ? sum + count : sum), 0),
     )
-    return [...found, { label: OTHERS, colour: 5, values: others }]
+    return [...found, { label: OTHERS, color: 5, values: others }]
   }
 
 export const DECISIONS_BY_VERDICT = lines(

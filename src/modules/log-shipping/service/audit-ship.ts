@@ -74,7 +74,7 @@ interface AuditPart {
 
 const firstOf = (name: string): number => Number(/([0-9]+)\.ndjson$/.exec(name)?.[1])
 
-/** Returns null unless the object contains consecutive entries, starting with the one that it is named after. */
+/** Returns null unless the object contains consecutive entries, starting with the entry that names it. */
 const readPart = async (target: ShipTarget, name: string): Promise<AuditPart | null> => {
   const lines = await readLines(target, name)
   let before: AuditHead | null = null
