@@ -16,7 +16,7 @@ const EDITED = [
   'bench/tried.md',
   'deploy/README.md',
   'deploy/prometheus/alerts.yaml',
-  'docs/**/*.md',
+  '{clients,contracts,docs,src}/**/*.md',
   '{bench,contracts,deploy,docs,src,workers}/**/*.{ts,tsx}',
   'test/{attack,mutate,support}/**/*.ts',
 ]
