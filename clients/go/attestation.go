@@ -2,8 +2,7 @@ package countersign
 
 import "math/big"
 
-// AttestationRequest names a contract or program (To) or a project (VerificationHash), not both. Empty fields are not
-// sent.
+// AttestationRequest names either a contract or program (To) or a project (VerificationHash). Empty fields are omitted.
 type AttestationRequest struct {
 	// Chain is a chain's name, for example base or solana.
 	Chain string
@@ -15,16 +14,16 @@ type AttestationRequest struct {
 	Data string
 	// MsgValue is in wei, or lamports on Solana.
 	MsgValue *big.Int
-	// UserIP is the end user's address, for policies that read where they are.
+	// UserIP is the end user's IP address, for policies that read the location.
 	UserIP string
-	// OnBehalf is the user for whom From sends, where From is a relayer.
+	// OnBehalf is the end user if From is a relayer.
 	OnBehalf string
 }
 
-// Attestation is what a contract or program checks.
+// Attestation is the proof that a contract or program verifies.
 type Attestation struct {
 	UUID string
-	// Expiration is in Unix seconds: the last one in which it is accepted.
+	// Expiration is the last second, in Unix time, in which the attestation is accepted.
 	Expiration int64
 	// Attester is an EVM address, or a base58 public key on Solana.
 	Attester string
@@ -32,54 +31,55 @@ type Attestation struct {
 	Signature string
 }
 
-// Reason holds the policy's own words for a denial.
+// Reason describes a denial with the policy's code and message.
 type Reason struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
 
-// AttestationAnswer has no Attestation when the policy denied: a denial is an answer, and there is nothing to submit.
+// AttestationAnswer has a nil Attestation if the policy denied the request. A denial is an answer, not an error.
 type AttestationAnswer struct {
 	IsCompliant bool
 	PolicyID    string
 	PolicyName  string
-	// VerificationHash is the project: what contracts carry as their policy id, and what is signed.
+	// VerificationHash identifies the project. Contracts use it as their policy id, and it is part of the signed
+	// statement.
 	VerificationHash string
 	UUID             string
 	Attestation      *Attestation
-	// Reason is nil where the policy has no words for its denial.
+	// Reason is nil if the policy has no message for its denial.
 	Reason *Reason
-	// RequestID is the id under which the service's log knows the call.
+	// RequestID is the call's id in the service's log.
 	RequestID string
 }
 
-// BatchResult is what became of one request of a batch: one of the two is nil.
+// BatchResult is the result of one request of a batch. One of the fields is nil.
 type BatchResult struct {
 	Answer *AttestationAnswer
 	Err    *RequestRefusedError
 }
 
-// TaskRequest is of version 1, EVM only.
+// TaskRequest is a request of API version 1, for EVM chains only.
 type TaskRequest struct {
 	From string
 	To   string
-	// Data is 0x hex; 0x for none.
+	// Data is 0x hex. Defaults to 0x.
 	Data string
-	// MsgValue is in wei; nil stands for 0.
+	// MsgValue is in wei. Nil means 0.
 	MsgValue *big.Int
-	// ChainID is 1, Ethereum, when it is 0.
+	// ChainID defaults to 1, Ethereum.
 	ChainID  uint64
 	OnBehalf string
 }
 
-// TaskAnswer of a denial has no signers and no signatures.
+// TaskAnswer has no signers and signatures if the policy denied the request.
 type TaskAnswer struct {
 	IsCompliant bool
 	TaskID      string
-	// Signers ascend; Signatures[i] is by Signers[i].
+	// Signers are in ascending order; Signatures[i] is by Signers[i].
 	Signers    []string
 	Signatures []string
-	// ExpiryBlock is a block number, or Unix seconds where the service counts so for the chain.
+	// ExpiryBlock is a block number, or Unix seconds if the service uses seconds for the chain.
 	ExpiryBlock int64
 	RequestID   string
 }

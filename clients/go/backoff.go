@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// RetryPolicy says when a failed try is made again: exponential backoff with full jitter, never before the service's
-// Retry-After. Zero fields stand for the defaults.
+// RetryPolicy configures retries: exponential backoff with full jitter, never before the service's Retry-After. Zero
+// fields use the defaults.
 type RetryPolicy struct {
-	// Tries is how often a call is tried in all; 6 unless given. Asking for an earlier try that still holds the key
-	// does not count.
+	// Tries is the total number of attempts per call. Defaults to 6. Queries for an earlier attempt that still holds the
+	// key do not count.
 	Tries int
-	// BaseDelay bounds the first random wait; each further bound is twice as long. 250 ms unless given.
+	// BaseDelay is the maximum of the first random delay, which doubles with each retry. Defaults to 250 ms.
 	BaseDelay time.Duration
-	// MaxDelay bounds every random wait. 10 s unless given.
+	// MaxDelay is the maximum random delay. Defaults to 10 s.
 	MaxDelay time.Duration
-	// MaxRetryAfter is the longest Retry-After that is waited for. 60 s unless given.
+	// MaxRetryAfter is the maximum accepted Retry-After. Defaults to 60 s.
 	MaxRetryAfter time.Duration
 }
 
@@ -52,7 +52,7 @@ func doubled(base time.Duration, times int, most time.Duration) time.Duration {
 	return time.Duration(math.Min(float64(base)*math.Pow(2, float64(times)), float64(most)))
 }
 
-// delay is what to wait after failure number failures; false when waiting is not worth it.
+// delay returns the delay after the given number of failures; false if the call should not be retried.
 func (p RetryPolicy) delay(failures int, err error) (time.Duration, bool) {
 	jitter := random(doubled(p.BaseDelay, failures-1, p.MaxDelay))
 	var refused *RequestRefusedError
@@ -63,7 +63,7 @@ func (p RetryPolicy) delay(failures int, err error) (time.Duration, bool) {
 	return after + jitter, after <= p.MaxRetryAfter
 }
 
-// twinDelay is what to wait until an earlier try that holds the key for left is asked for again.
+// twinDelay returns the delay before the next query for an earlier attempt that holds the key for left.
 func (p RetryPolicy) twinDelay(asked int, waited, left time.Duration) (time.Duration, bool) {
 	poll := doubled(twinPoll, asked, p.MaxDelay)
 	if left < poll {
@@ -72,8 +72,8 @@ func (p RetryPolicy) twinDelay(asked int, waited, left time.Duration) (time.Dura
 	return poll + random(p.BaseDelay), waited+left <= p.MaxRetryAfter
 }
 
-// isRetried says whether the same request may succeed later. 502 and 504 are never the service's own: a proxy in front
-// of it got no answer.
+// isRetried returns whether the same request may succeed later. 502 and 504 come from a proxy that got no response from
+// the service.
 func isRetried(err error) bool {
 	var refused *RequestRefusedError
 	if errors.As(err, &refused) {
@@ -88,7 +88,7 @@ func isRetried(err error) bool {
 	return errors.As(err, &unreachable)
 }
 
-// twinInFlight is for how long an earlier try with the same key still holds it.
+// twinInFlight returns how long an earlier attempt still holds the same key.
 func twinInFlight(err error) (time.Duration, bool) {
 	var refused *RequestRefusedError
 	if errors.As(err, &refused) && refused.Code == "IDEMPOTENCY_IN_FLIGHT" && refused.RetryAfterSeconds != nil {
@@ -99,10 +99,10 @@ func twinInFlight(err error) (time.Duration, bool) {
 
 var secondsForm = regexp.MustCompile(`^[0-9]{1,9}$`)
 
-// retryAfterMax keeps the seconds of a far date within a time.Duration; it is longer than any wait.
+// retryAfterMax is longer than any wait, and short enough for a time.Duration.
 const retryAfterMax = 999_999_999
 
-// parseRetryAfter reads a number of seconds, or a date (RFC 9110 §10.2.3). At most retryAfterMax.
+// parseRetryAfter parses a number of seconds, or a date (RFC 9110 §10.2.3). Returns at most retryAfterMax.
 func parseRetryAfter(header string) *int {
 	if secondsForm.MatchString(header) {
 		seconds, _ := strconv.Atoi(header)

@@ -1,9 +1,9 @@
-// Package countersign is the client of Countersign for backends: policy attestations for EVM chains and Solana, and
-// identity verification. API keys belong in backends and nowhere else.
+// Package countersign is a client of Countersign for backends: policy attestations for EVM chains and Solana, and
+// identity verification. Keep API keys in backends.
 //
-// Every call is tried again where that can help, under the same Idempotency-Key each time. Errors are
-// *RequestRefusedError, *ServiceUnreachableError, *AnswerInvalidError, *ArgumentInvalidError, or the context's own.
-// A Client serves many goroutines.
+// Calls are retried if a retry can help, with the same Idempotency-Key. Errors are *RequestRefusedError,
+// *ServiceUnreachableError, *AnswerInvalidError, *ArgumentInvalidError, or the context's error. A Client is safe for
+// concurrent use.
 package countersign
 
 import (
@@ -14,32 +14,32 @@ import (
 	"time"
 )
 
-// BatchSizeMax is the service's own limit.
+// BatchSizeMax is the service's limit.
 const BatchSizeMax = 1000
 
-// keyMax is the service's own limit of an Idempotency-Key.
+// keyMax is the service's limit for an Idempotency-Key.
 const keyMax = 255
 
-// batchKeyMax leaves room for an element's place behind the key of its batch.
+// batchKeyMax leaves room for an element's index after the key of its batch.
 var batchKeyMax = keyMax - len(fmt.Sprintf("/%d", BatchSizeMax-1))
 
-// Options of a client. Leave the URL and key of an interface empty that is not used.
+// Options configures a client. Leave the URL and key of an unused API empty.
 type Options struct {
 	AttestationURL    string
 	AttestationAPIKey string
 	IdentityURL       string
 	IdentityAPIKey    string
-	// Timeout is for one try; 30 s unless given: above the service's own 25.
+	// Timeout is the maximum duration of one attempt. Defaults to 30 s, above the service's deadline of 25 s.
 	Timeout time.Duration
-	// Quiet is how long a followed stream may bring nothing before it is given up for a new one; 45 s unless given.
+	// Quiet is the time without data after which a followed stream is replaced by a new connection. Defaults to 45 s.
 	Quiet time.Duration
 	Retry RetryPolicy
-	// HTTP carries the requests; a client of its own unless given. Redirects are never followed, and its Timeout must
-	// be 0, since it would cut streams.
+	// HTTP sends the requests. Defaults to a separate client. Redirects are never followed, and its Timeout must be 0,
+	// because a timeout would end streams.
 	HTTP *http.Client
 }
 
-// Client calls both interfaces.
+// Client calls the attestation and identity APIs.
 type Client struct {
 	attestation *endpoint
 	identity    *endpoint
@@ -47,7 +47,7 @@ type Client struct {
 	quiet       time.Duration
 }
 
-// New makes a client, or says which option can't be used.
+// New creates a client, or returns an error that names the invalid option.
 func New(options Options) (*Client, error) {
 	attestation, err := newEndpoint("Attestation", options.AttestationURL, options.AttestationAPIKey)
 	if err != nil {
@@ -90,14 +90,14 @@ func required(to *endpoint, name string) error {
 
 var keyForm = regexp.MustCompile(`^[\x21-\x7e]+$`)
 
-// newKey makes a UUID of version 7 (RFC 9562): it begins with the time, so that the service's index of keys grows at its
-// end.
+// newKey returns a UUID of version 7 (RFC 9562). It starts with the time, so that the service's index of keys grows at
+// its end.
 func newKey() string {
 	moment := fmt.Sprintf("%012x", time.Now().UnixMilli())
 	return moment[:8] + "-" + moment[8:] + "-7" + newUUID()[15:]
 }
 
-// completeKey makes an Idempotency-Key where none is given.
+// completeKey generates an Idempotency-Key if none is given.
 func completeKey(given string, longest int) (string, error) {
 	if given == "" {
 		return newKey(), nil
@@ -119,8 +119,8 @@ func (c *Client) attestationCall(ctx context.Context, path string, body any, key
 	return c.transport.do(ctx, c.attestation, call{method: "POST", path: path, body: body, idempotencyKey: key})
 }
 
-// Attest evaluates a call or a wallet; a denial is an answer. An empty idempotencyKey stands for one of the call's own;
-// give one (an order's id, say) to get the same answer for the same thing over a restart of your own.
+// Attest evaluates a call or a wallet. A denial is an answer, not an error. If idempotencyKey is empty, the client
+// generates one. Pass a key, such as the id of an order, to get the same answer after a restart of your program.
 func (c *Client) Attest(ctx context.Context, asked AttestationRequest, idempotencyKey string) (*AttestationAnswer, error) {
 	got, err := c.attestationCall(ctx, "/v2/attestation", asked.body(), idempotencyKey)
 	if err != nil {
@@ -129,7 +129,7 @@ func (c *Client) Attest(ctx context.Context, asked AttestationRequest, idempoten
 	return readAttestationAnswer(got)
 }
 
-// Task is the same by the older task API: EVM, with a quorum of signatures.
+// Task evaluates a call with the version 1 API: EVM chains, with a quorum of signatures.
 func (c *Client) Task(ctx context.Context, asked TaskRequest, idempotencyKey string) (*TaskAnswer, error) {
 	got, err := c.attestationCall(ctx, "/v1/task", asked.body(), idempotencyKey)
 	if err != nil {
@@ -138,8 +138,9 @@ func (c *Client) Task(ctx context.Context, asked TaskRequest, idempotencyKey str
 	return readTaskAnswer(got)
 }
 
-// AttestMany asks for up to 1,000 in one call; each has its own result, in the order of the requests. Those that were
-// refused for now are asked again alone, each under a key of its own. An idempotencyKey has at most 251 characters here.
+// AttestMany requests up to 1,000 attestations in one call, and returns their results in the order of the requests.
+// Requests with a temporary error are retried alone, each with its own key. The maximum length of idempotencyKey is
+// 251.
 func (c *Client) AttestMany(ctx context.Context, asked []AttestationRequest, idempotencyKey string) ([]BatchResult, error) {
 	if len(asked) < 1 || len(asked) > BatchSizeMax {
 		return nil, &ArgumentInvalidError{"requests", fmt.Sprintf("must be 1 to %d requests", BatchSizeMax)}
@@ -159,7 +160,7 @@ func (c *Client) AttestMany(ctx context.Context, asked []AttestationRequest, ide
 	for failures := 1; ; failures++ {
 		read, err := c.batchOnce(ctx, asked, open, key)
 		if err != nil {
-			// What an earlier round has answered is the caller's. The others keep their last refusal.
+			// Results of earlier attempts are returned to the caller. The other requests keep their last error.
 			if failures == 1 || ctx.Err() != nil {
 				return nil, err
 			}
@@ -203,7 +204,7 @@ func (c *Client) batchOnce(ctx context.Context, asked []AttestationRequest, open
 	return readBatch(got, len(open))
 }
 
-// Register makes a verification session of a person or a business, or gives the one that the wallet has.
+// Register creates a verification session for a person or a business, or returns the wallet's existing session.
 func (c *Client) Register(ctx context.Context, kind SessionType, asked RegisterRequest, idempotencyKey string) (*RegisteredSession, error) {
 	if err := required(c.identity, "IdentityURL"); err != nil {
 		return nil, err
@@ -227,7 +228,7 @@ func (c *Client) Register(ctx context.Context, kind SessionType, asked RegisterR
 	return readRegisteredSession(got)
 }
 
-// Status tells where a session stands.
+// Status returns the current state of a session.
 func (c *Client) Status(ctx context.Context, kind SessionType, sessionID string) (*SessionState, error) {
 	if err := required(c.identity, "IdentityURL"); err != nil {
 		return nil, err
@@ -243,8 +244,9 @@ func (c *Client) Status(ctx context.Context, kind SessionType, sessionID string)
 	return readSessionState(got.body, got.requestID)
 }
 
-// Follow tells the current status, then each change, and returns nil after completed or rejected. A lost connection is
-// taken up again where it ended. An error that tell returns ends it and is returned; so does the context's end.
+// Follow passes the current status and then each change to tell, and returns nil after completed or rejected. A lost
+// connection is continued after its last event. Follow ends with the error that tell returns, or with the context's
+// error.
 func (c *Client) Follow(ctx context.Context, kind SessionType, sessionID string, tell func(*SessionState) error) error {
 	if err := required(c.identity, "IdentityURL"); err != nil {
 		return err
@@ -257,8 +259,8 @@ func (c *Client) Follow(ctx context.Context, kind SessionType, sessionID string,
 	return following.run(ctx)
 }
 
-// Verify says whether a wallet belongs to a verified identity. An empty kind stands for both.
-// A contract address can belong to different owners on different chains: use VerifyOn for contract wallets.
+// Verify reports whether a wallet belongs to a verified identity. An empty kind matches both types. A contract address
+// can have different owners on different chains: use VerifyOn for contract wallets.
 func (c *Client) Verify(ctx context.Context, address string, kind SessionType) (*WalletVerification, error) {
 	return c.VerifyOn(ctx, address, kind, "")
 }

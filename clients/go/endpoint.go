@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// endpoint is one of the service's two interfaces: where it is, and the header that carries its key.
+// endpoint is one of the service's two APIs: its URL, and the header with its key.
 type endpoint struct {
 	url    string
 	header string
@@ -22,7 +22,7 @@ type endpoint struct {
 
 var visibleForm = regexp.MustCompile(`^[\x21-\x7e]{1,512}$`)
 
-// newEndpoint gives nil when neither is set: then the interface can't be used.
+// newEndpoint returns nil if URL and key are empty; the API can then not be used.
 func newEndpoint(name, address, key string) (*endpoint, error) {
 	if address == "" && key == "" {
 		return nil, nil
@@ -33,7 +33,7 @@ func newEndpoint(name, address, key string) (*endpoint, error) {
 	if key == "" {
 		return nil, &ArgumentInvalidError{name + "APIKey", "must be given with " + name + "URL"}
 	}
-	// What is pasted with a line break or a blank does not fit into a header.
+	// A pasted key with a line break or a space is not a valid header.
 	if !visibleForm.MatchString(key) {
 		return nil, &ArgumentInvalidError{name + "APIKey", "must be visible ASCII characters"}
 	}
@@ -51,16 +51,16 @@ func newEndpoint(name, address, key string) (*endpoint, error) {
 
 type request struct {
 	method string
-	// path is with its query.
+	// path includes the query.
 	path    string
 	headers map[string]string
 	body    []byte
-	// id is ours: the same for every try of a call.
+	// id is the request id, the same for each attempt of a call.
 	id string
 }
 
-// send waits for the head of the answer. The caller closes the body. Redirects are not followed: they would carry the
-// key along.
+// send waits for the head of the answer. The caller closes the body. Redirects are not followed, because they would
+// forward the key.
 func send(ctx context.Context, client *http.Client, to *endpoint, asked request) (*http.Response, error) {
 	var body io.Reader
 	if asked.body != nil {
@@ -98,7 +98,8 @@ func answeredID(response *http.Response, otherwise string) string {
 	return otherwise
 }
 
-// answerBytesMax is the maximum size of an answer; the largest, of a full batch, has a hundredth of it.
+// answerBytesMax is the maximum size of an answer. The largest real answer, of a full batch, has a hundredth of this
+// size.
 const answerBytesMax = 16_777_216
 
 var errAnswerTooLong = errors.New("the answer is too long")
@@ -111,7 +112,7 @@ func readAtMost(body io.Reader) ([]byte, error) {
 	return text, err
 }
 
-// readProblem takes the service's words where the body is a problem document, else the status alone.
+// readProblem uses the fields of a problem document; for any other body, only the status.
 func readProblem(response *http.Response, id string) *RequestRefusedError {
 	text, _ := readAtMost(response.Body)
 	var problem map[string]any

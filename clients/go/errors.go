@@ -2,7 +2,7 @@ package countersign
 
 import "fmt"
 
-// ArgumentInvalidError says which argument can't be used, and what is expected. It never holds the argument's value.
+// ArgumentInvalidError names an invalid argument and the expected value. It never contains the argument's value.
 type ArgumentInvalidError struct {
 	Argument string
 	Expected string
@@ -10,16 +10,16 @@ type ArgumentInvalidError struct {
 
 func (e *ArgumentInvalidError) Error() string { return e.Argument + " " + e.Expected }
 
-// RequestRefusedError is an error of the service (RFC 9457). A denial by policy is an answer and no error.
+// RequestRefusedError is an error of the service (RFC 9457). A denial by policy is an answer, not an error.
 type RequestRefusedError struct {
-	// Code is the service's own, or UNKNOWN_REFUSAL for an error without a code, as a proxy in between answers.
+	// Code is the service's code, or UNKNOWN_REFUSAL for an error without a code, such as a proxy's.
 	Code   string
 	Status int
-	// Detail holds the service's words, meant for developers.
+	// Detail is the service's message for developers.
 	Detail string
-	// RequestID is the id under which the service's log knows the call.
+	// RequestID is the call's id in the service's log.
 	RequestID string
-	// RetryAfterSeconds is from Retry-After; nil without one.
+	// RetryAfterSeconds is the value of Retry-After; nil if the header is missing.
 	RetryAfterSeconds *int
 }
 
@@ -27,8 +27,8 @@ func (e *RequestRefusedError) Error() string {
 	return fmt.Sprintf("%s (%s, status %d, request %s)", e.Detail, e.Code, e.Status, e.RequestID)
 }
 
-// ServiceUnreachableError says that there is no answer: the network failed, or it took too long. Whether the service
-// acted on the request is not known.
+// ServiceUnreachableError means that there is no answer, because of a network failure or a timeout. Whether the service
+// processed the request is unknown.
 type ServiceUnreachableError struct {
 	What      string
 	RequestID string
@@ -39,10 +39,10 @@ func (e *ServiceUnreachableError) Error() string {
 	return fmt.Sprintf("%s (request %s)", e.What, e.RequestID)
 }
 
-// Unwrap gives the network's error, where there is one.
+// Unwrap returns the network error, if any.
 func (e *ServiceUnreachableError) Unwrap() error { return e.cause }
 
-// AnswerInvalidError is an answer that is not what this API answers: a wrong address, or something in between that
+// AnswerInvalidError means that the answer is not one of this API, for example because of a wrong URL or a proxy that
 // changed it.
 type AnswerInvalidError struct {
 	What      string

@@ -12,37 +12,37 @@ import (
 // event is one Server-Sent Event.
 type event struct {
 	data string
-	// lastEventID is what Last-Event-ID says when the stream is taken up again; empty for none.
+	// lastEventID is the value for Last-Event-ID when the stream is continued; empty for none.
 	lastEventID string
 }
 
 var errEventTooLong = errors.New("an event is too long")
 
-// eventMaxBytes is far more than an event of the service has.
+// eventMaxBytes is far above the size of the service's events.
 const eventMaxBytes = 1 << 16
 
 var eventIDForm = regexp.MustCompile(`^[\x21-\x7e]{1,255}$`)
 
-// eventParser reads events from bytes (WHATWG HTML §9.2.6): lines that end with CR, LF or both, wherever the network
-// cuts them; comments; several data lines; an event counts only once its empty line is there.
+// eventParser parses events (WHATWG HTML §9.2.6): lines that end with CR, LF or both, in chunks of any size; comments;
+// multiple data lines. An event is complete at its empty line.
 type eventParser struct {
-	// line has no end yet. It is never searched again, or a slow server could make each byte cost more.
+	// line is the unfinished line. It is never searched again, so that a slow server cannot make each byte cost more.
 	line       []byte
 	endsWithCR bool
 	data       []string
 	dataSize   int
 	lastID     string
 	begun      bool
-	// retry is how long the server wants its clients to wait before they come back; 0 unless it said so.
+	// retry is the reconnection delay that the server requests; 0 if it requests none.
 	retry time.Duration
 }
 
-// push gives the events that these bytes complete.
+// push returns the events that these bytes complete.
 func (p *eventParser) push(received []byte) ([]event, error) {
 	var events []event
 	for len(received) > 0 {
 		if p.endsWithCR {
-			// The first half of this line end has ended the line.
+			// The first half of this line ending has ended the line.
 			received = bytes.TrimPrefix(received, []byte("\n"))
 			p.endsWithCR = false
 			continue
@@ -84,7 +84,7 @@ func (p *eventParser) takeField(line string) {
 		p.data = append(p.data, text)
 		p.dataSize += len(text) + 1
 	case name == "id":
-		// What a header can't carry could not be sent back.
+		// A header could not contain this value.
 		p.lastID = ""
 		if eventIDForm.MatchString(text) {
 			p.lastID = text

@@ -26,7 +26,7 @@ func TestPushRefusesAnEventThatIsTooLong(t *testing.T) {
 	}
 }
 
-// A line is not copied with every byte that a slow server sends.
+// A slow server must not cause the line to be copied with every byte.
 func TestPushCopiesEachByteOnce(t *testing.T) {
 	const size = 60_000
 	parser := &eventParser{}

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// EVMChainIDs are the EIP-155 ids by the name that requests carry. They are part of what is signed.
+// EVMChainIDs are the EIP-155 ids by chain name. They are part of the signed statement.
 var EVMChainIDs = map[string]uint64{
 	"ethereum":        1,
 	"base":            8453,
@@ -23,7 +23,7 @@ var EVMChainIDs = map[string]uint64{
 
 const zeroAddress = "0x0000000000000000000000000000000000000000"
 
-// EVMAttestedCall is a call on an EVM chain, complete: what the attester signed it for.
+// EVMAttestedCall is a complete call on an EVM chain, for which the attester signed.
 type EVMAttestedCall struct {
 	ChainID uint64
 	From    string
@@ -31,9 +31,9 @@ type EVMAttestedCall struct {
 	To string
 	// VerificationHash is the requested project, if the request names one; otherwise the answer's.
 	VerificationHash string
-	// Data is 0x hex; empty stands for none.
+	// Data is 0x hex. Empty means none.
 	Data string
-	// Wei is the call's value; nil stands for 0.
+	// Wei is the call's value. Nil means 0.
 	Wei *big.Int
 }
 
@@ -45,7 +45,7 @@ func requestedHash(asked AttestationRequest, got *AttestationAnswer) string {
 	return got.VerificationHash
 }
 
-// NewEVMAttestedCall is the call that an answer is for. A chainID of 0 stands for that of EVMChainIDs.
+// NewEVMAttestedCall returns the call of an answer. If chainID is 0, the id comes from EVMChainIDs.
 func NewEVMAttestedCall(asked AttestationRequest, got *AttestationAnswer, chainID uint64) (EVMAttestedCall, error) {
 	if chainID == 0 {
 		chainID = EVMChainIDs[asked.Chain]
@@ -89,8 +89,8 @@ func hexBytes(argument, text string) ([]byte, error) {
 	return decoded, nil
 }
 
-// EVMDigest is the 32 bytes that the attester signed: keccak256 of the statement's ABI encoding (docs/decisions.md §2,
-// "What EVM signs"). The signature itself is not checked here: Go's standard library has no secp256k1.
+// EVMDigest returns the 32 bytes that the attester signed: keccak256 of the statement's ABI encoding (docs/decisions.md
+// §2, "What EVM signs"). It does not check the signature, because Go's standard library has no secp256k1.
 func EVMDigest(call EVMAttestedCall, attestation Attestation) ([32]byte, error) {
 	if call.ChainID == 0 {
 		return [32]byte{}, &ArgumentInvalidError{"ChainID", "must be a whole number from 1"}

@@ -16,13 +16,13 @@ var (
 	anyForm           = regexp.MustCompile(``)
 )
 
-// fields checks an answer's fields and remembers the first that is wrong.
+// fields checks an answer's fields and keeps the first error.
 type fields struct {
 	requestID string
 	err       error
 }
 
-// decode reads an answer into a struct. Unknown fields are ignored: a newer service may send more.
+// decode parses an answer into a struct. Unknown fields are ignored, because a newer service may send more.
 func (f *fields) decode(body []byte, into any) {
 	if err := json.Unmarshal(body, into); err != nil {
 		f.fail("it is not of its form")
@@ -35,7 +35,7 @@ func (f *fields) fail(what string) {
 	}
 }
 
-// text gives a field that must be there and of its form.
+// text returns a field that must exist and match its form.
 func (f *fields) text(name string, found *string, form *regexp.Regexp) string {
 	if found == nil || !form.MatchString(*found) {
 		f.fail(name + " is not of its form")

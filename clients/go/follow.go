@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// follow tells a session's states over as many connections as it takes: each continues where the last one ended, and
-// what was told before is not told again.
+// follow passes on a session's states over any number of connections. Each connection continues after the last event,
+// and no state is passed on twice.
 type follow struct {
 	transport *transport
 	endpoint  *endpoint
@@ -25,7 +25,7 @@ type follow struct {
 	isFinal  bool
 }
 
-// stopError carries what the caller's function returned out of a connection.
+// stopError is the error that the caller's function returned.
 type stopError struct{ error }
 
 func (f *follow) run(ctx context.Context) error {
@@ -50,7 +50,7 @@ func (f *follow) run(ctx context.Context) error {
 		f.failures++
 		policy := f.transport.retry
 		delay, worth := policy.delay(f.failures, err)
-		// Once an event was received, a lost connection is opened again for as long as it takes.
+		// After the first event, a lost connection is reopened without a limit.
 		if !worth || (f.lastData == "" && f.failures >= policy.Tries) {
 			return err
 		}
@@ -67,7 +67,7 @@ func (f *follow) run(ctx context.Context) error {
 	}
 }
 
-// connection reads one connection to its end, and gives it up when nothing comes for too long.
+// connection reads one connection to its end, and closes it after too long a silence.
 func (f *follow) connection(outer context.Context, id string) error {
 	ctx, cancel := context.WithCancel(outer)
 	defer cancel()
@@ -95,7 +95,7 @@ func (f *follow) connection(outer context.Context, id string) error {
 	for {
 		limit.Reset(f.quiet)
 		size, err := response.Body.Read(buffer)
-		// The caller's own work on an event is no silence of the service.
+		// The caller's work on an event does not count as silence of the service.
 		limit.Stop()
 		events, tooLong := parser.push(buffer[:size])
 		if tooLong != nil {
@@ -124,7 +124,7 @@ func (f *follow) take(got event, retry time.Duration, id string) error {
 	if retry != 0 {
 		f.retry = retry
 	}
-	// A new connection begins with the current status, which may be the one that was told last.
+	// A new connection starts with the current status, which may be the last one passed on.
 	if got.data == f.lastData {
 		return nil
 	}

@@ -11,10 +11,10 @@ const (
 	Business   SessionType = "business"
 )
 
-// SessionStatus is one of the five below.
+// SessionStatus is one of the constants below.
 type SessionStatus string
 
-// A session is followed up to StatusCompleted or StatusRejected.
+// Follow ends after StatusCompleted or StatusRejected.
 const (
 	StatusPending   SessionStatus = "pending"
 	StatusSubmitted SessionStatus = "submitted"
@@ -23,29 +23,29 @@ const (
 	StatusRetry     SessionStatus = "retry"
 )
 
-// IsFinal says whether the session changes no more by itself.
+// IsFinal returns whether the session no longer changes on its own.
 func (s SessionStatus) IsFinal() bool { return s == StatusCompleted || s == StatusRejected }
 
 var statuses = []string{"pending", "submitted", "completed", "rejected", "retry"}
 
-// RegisterRequest may be empty.
+// RegisterRequest has only optional fields.
 type RegisterRequest struct {
 	// WalletAddress is the only wallet that may connect and verify in the session.
 	WalletAddress string
-	// OriginURL is absolute https: where the verification page offers to go back to.
+	// OriginURL is an absolute https URL to which the verification page links back.
 	OriginURL string
-	// Size of the QR code in pixels, 80 to 2000; 300 when it is 0.
+	// Size of the QR code in pixels, 80 to 2000. Defaults to 300.
 	Size int
-	// SandboxOutcome, with a test key, is what becomes of the session at once.
+	// SandboxOutcome sets the outcome of the session immediately. Requires a test key.
 	SandboxOutcome SessionStatus
 }
 
-// RegisteredSession is a new session, or one that could be used again.
+// RegisteredSession is a new or reused session.
 type RegisteredSession struct {
 	SessionID string
-	// RedirectURL is for the end user.
+	// RedirectURL is the link for the end user.
 	RedirectURL string
-	// QRCode is a PNG in a data URI: an image source.
+	// QRCode is a PNG as a data URI, for an image source.
 	QRCode string
 	Reused bool
 }
@@ -57,15 +57,15 @@ type SessionWallet struct {
 	Chain   string `json:"chain"`
 }
 
-// SessionState is where a session stands.
+// SessionState is the state of a session.
 type SessionState struct {
 	SessionID string
 	Status    SessionStatus
 	// UserID is empty until the session has an identity.
 	UserID string
-	// CompletedAt is ISO 8601, and empty unless completed.
+	// CompletedAt is in ISO 8601; empty unless the session is completed.
 	CompletedAt string
-	// VerifiedWallets is filled only when completed, else UnverifiedWallets is.
+	// VerifiedWallets contains the wallets of a completed session; UnverifiedWallets, those of any other session.
 	VerifiedWallets   []SessionWallet
 	UnverifiedWallets []SessionWallet
 }
@@ -76,18 +76,18 @@ type VerifiedWallet struct {
 	Chain   string `json:"chain"`
 }
 
-// WalletVerification of an unknown wallet is empty throughout, also where the service left the fields out.
+// WalletVerification has empty fields for an unknown wallet, even if the service omits them.
 type WalletVerification struct {
 	Address  string
 	Verified bool
-	// Status of the most recent session; empty for a wallet never seen.
+	// Status of the most recent session; empty for an unknown wallet.
 	Status SessionStatus
 	UserID string
-	// CheckType is kyc or kyb, or empty.
+	// CheckType is kyc, kyb or empty.
 	CheckType string
 	// VerifiedAt is ISO 8601.
 	VerifiedAt string
-	// Wallets of the same identity, at levels that count.
+	// Wallets of the same identity, at accepted levels.
 	Wallets []VerifiedWallet
 }
 
@@ -109,7 +109,7 @@ func (r RegisterRequest) path(kind SessionType) (string, error) {
 	return path, kind.check()
 }
 
-// body is nil when there is nothing to say: then none is sent.
+// body returns nil if all fields are empty; no body is then sent.
 func (r RegisterRequest) body() any {
 	body := map[string]string{}
 	if r.WalletAddress != "" {

@@ -7,7 +7,7 @@ import (
 
 const keccakRate = 136
 
-// keccakConstants come from the linear feedback shift register of the specification (FIPS 202 §3.2.5).
+// keccakConstants are computed with the linear feedback shift register of the specification (FIPS 202 §3.2.5).
 var keccakConstants = func() (constants [24]uint64) {
 	register := 1
 	for round := range constants {
@@ -24,7 +24,7 @@ var keccakConstants = func() (constants [24]uint64) {
 	return constants
 }()
 
-// keccakPermute is Keccak-f[1600]; lane x, y stands at x + 5 y.
+// keccakPermute is Keccak-f[1600]; lane x, y has the index x + 5 y.
 func keccakPermute(lanes *[25]uint64) {
 	for _, constant := range keccakConstants {
 		var columns [5]uint64
@@ -52,7 +52,7 @@ func keccakPermute(lanes *[25]uint64) {
 	}
 }
 
-// Keccak256 is the hash that Ethereum uses: its padding is not that of FIPS 202.
+// Keccak256 is Ethereum's hash function, whose padding differs from FIPS 202.
 func Keccak256(message []byte) [32]byte {
 	padded := append(append([]byte{}, message...), 1)
 	padded = append(padded, make([]byte, (keccakRate-len(padded)%keccakRate)%keccakRate)...)

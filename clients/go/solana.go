@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// SolanaMessagePrefix is what the deployed registry program expects.
+// SolanaMessagePrefix is the prefix that the deployed registry program expects.
 const SolanaMessagePrefix = "predicate_solana_attestation"
 
 const (
@@ -21,20 +21,20 @@ const (
 
 var prefixForm = regexp.MustCompile(`^[\x21-\x7e]{1,64}$`)
 
-// SolanaAttestedCall is what was asked of the API, and the project that it answered with.
+// SolanaAttestedCall is the requested call, with the project of the answer.
 type SolanaAttestedCall struct {
-	// From is the user's wallet, base58: it signs the transaction.
+	// From is the user's base58 wallet address, which signs the transaction.
 	From string
-	// To is the program that requires the attestation, base58; 32 zero bytes for off-chain use.
+	// To is the base58 address of the program that requires the attestation; 32 zero bytes for off-chain use.
 	To string
 	// VerificationHash is the requested project, if the request names one; otherwise the answer's.
 	VerificationHash string
-	// Data is 0x hex; empty stands for none.
+	// Data is 0x hex. Empty means none.
 	Data     string
 	Lamports uint64
 }
 
-// NewSolanaAttestedCall is the call that an answer is for.
+// NewSolanaAttestedCall returns the call of an answer.
 func NewSolanaAttestedCall(asked AttestationRequest, got *AttestationAnswer) (SolanaAttestedCall, error) {
 	made := SolanaAttestedCall{From: asked.From, To: asked.To, VerificationHash: requestedHash(asked, got), Data: asked.Data}
 	if made.To == "" {
@@ -49,7 +49,7 @@ func NewSolanaAttestedCall(asked AttestationRequest, got *AttestationAnswer) (So
 	return made, nil
 }
 
-// DecodeKey gives the 32 bytes of a key in base58, each in its one spelling.
+// DecodeKey decodes a base58 key to 32 bytes, and accepts only its canonical spelling.
 func DecodeKey(argument, text string) ([]byte, error) {
 	invalid := &ArgumentInvalidError{argument, "must be base58 of 32 bytes"}
 	if len(text) > 44 {
@@ -70,8 +70,8 @@ func DecodeKey(argument, text string) ([]byte, error) {
 	return value.FillBytes(make([]byte, 32)), nil
 }
 
-// SolanaMessage is the 32 bytes that the attester signed (docs/decisions.md §2, "What Solana signs"). An empty prefix
-// stands for SolanaMessagePrefix.
+// SolanaMessage returns the 32 bytes that the attester signed (docs/decisions.md §2, "What Solana signs"). An empty
+// prefix means SolanaMessagePrefix.
 func SolanaMessage(call SolanaAttestedCall, attestation Attestation, prefix string) ([]byte, error) {
 	if prefix == "" {
 		prefix = SolanaMessagePrefix
@@ -112,8 +112,8 @@ func SolanaMessage(call SolanaAttestedCall, attestation Attestation, prefix stri
 	return message[:], nil
 }
 
-// VerifySolanaAttestation says whether the attester named in the attestation signed exactly this call. Whether that
-// attester is one to trust, and whether the attestation is still valid, is the caller's to check.
+// VerifySolanaAttestation reports whether the attester named in the attestation signed exactly this call. The caller
+// must check that the attester is trusted and that the attestation has not expired.
 func VerifySolanaAttestation(call SolanaAttestedCall, attestation Attestation, prefix string) (bool, error) {
 	message, err := SolanaMessage(call, attestation, prefix)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 type transport struct {
 	client *http.Client
-	// timeout is for one try, from connecting to the last byte.
+	// timeout is the maximum duration of one attempt, from connecting to the last byte.
 	timeout time.Duration
 	retry   RetryPolicy
 }
@@ -31,8 +31,8 @@ type answer struct {
 	requestID string
 }
 
-// do tries a call as often as the policy says: the same request under the same Idempotency-Key, so that however often
-// it is tried, the service does it once.
+// do makes as many attempts as the policy permits, with the same request and Idempotency-Key, so that the service
+// processes the call once.
 func (t *transport) do(ctx context.Context, to *endpoint, asked call) (answer, error) {
 	sent := request{method: asked.method, path: asked.path, headers: map[string]string{}, id: newUUID()}
 	for name, text := range asked.headers {
@@ -104,7 +104,7 @@ func (t *transport) tryOnce(ctx context.Context, to *endpoint, sent request) (an
 func newUUID() string {
 	var made [16]byte
 	if _, err := rand.Read(made[:]); err != nil {
-		// The system has no randomness: nothing safe can be sent.
+		// Without randomness of the system, nothing safe can be sent.
 		panic(err)
 	}
 	made[6] = made[6]&0x0f | 0x40
