@@ -1,4 +1,4 @@
-"""Interface A: what is asked and what is answered, and how both stand on the wire."""
+"""Requests and answers of the attestation API, and their JSON forms."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TASK_SIGNATURE_FORM = re.compile(r"0x[0-9a-fA-F]{130}")
 class AttestationRequest:
     """Names a contract or program (``to``) or a project (``verification_hash``), not both."""
 
-    #: A chain's name, for example ``base`` or ``solana``.
+    #: Chain name, for example ``base`` or ``solana``.
     chain: str
     #: The end user's wallet.
     from_: str
@@ -30,18 +30,18 @@ class AttestationRequest:
     data: Optional[str] = None
     #: Native tokens of the call: wei, or lamports on Solana.
     msg_value: Optional[int] = None
-    #: The end user's IP address, for policies that read where they are.
+    #: The end user's IP address, for policies that read the location.
     user_ip: Optional[str] = None
-    #: The user for whom ``from_`` sends, where ``from_`` is a relayer.
+    #: The end user if ``from_`` is a relayer.
     on_behalf: Optional[str] = None
 
 
 @dataclass(frozen=True)
 class Attestation:
-    """What a contract or program checks."""
+    """The proof that a contract or program verifies."""
 
     uuid: str
-    #: Unix seconds: the last one in which it is accepted.
+    #: Last second, in Unix time, in which the attestation is accepted.
     expiration: int
     #: EVM address, or base58 public key on Solana.
     attester: str
@@ -57,49 +57,49 @@ class Reason:
 
 @dataclass(frozen=True)
 class AttestationAnswer:
-    """``attestation`` is None when the policy denied: a denial is an answer, and there is nothing to submit."""
+    """``attestation`` is None if the policy denied the request. A denial is an answer, not an error."""
 
     is_compliant: bool
     policy_id: str
     policy_name: str
-    #: The project: what contracts carry as their policy id, and what is signed.
+    #: Identifies the project. Contracts use it as their policy id, and it is part of the signed statement.
     verification_hash: str
     uuid: str
     attestation: Optional[Attestation]
-    #: The policy's own words for a denial, where it has them.
+    #: The policy's message for a denial, if any.
     reason: Optional[Reason]
     request_id: str
 
 
-#: What became of one request of a batch.
+#: Result of one request of a batch.
 BatchResult = Union[AttestationAnswer, RequestRefusedError]
 
 
 @dataclass(frozen=True, kw_only=True)
 class TaskRequest:
-    """Version 1, EVM only."""
+    """A request of API version 1, for EVM chains only."""
 
     from_: str
     to: str
-    #: ``0x`` hex; ``0x`` for none.
+    #: ``0x`` hex. Defaults to ``0x``.
     data: str
     #: Wei.
     msg_value: int
-    #: 1, Ethereum, unless stated.
+    #: Defaults to 1, Ethereum.
     chain_id: Optional[int] = None
     on_behalf: Optional[str] = None
 
 
 @dataclass(frozen=True)
 class TaskAnswer:
-    """Of a denial, ``signers`` and ``signatures`` are empty and ``expiry_block`` is 0."""
+    """For a denial, ``signers`` and ``signatures`` are empty and ``expiry_block`` is 0."""
 
     is_compliant: bool
     task_id: str
     #: Ascending; ``signatures[i]`` is by ``signers[i]``.
     signers: Tuple[str, ...]
     signatures: Tuple[str, ...]
-    #: A block number, or Unix seconds where the service counts so for the chain.
+    #: A block number, or Unix seconds if the service uses seconds for the chain.
     expiry_block: int
     request_id: str
 

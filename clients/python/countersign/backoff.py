@@ -1,4 +1,4 @@
-"""When a failed try is made again: exponential backoff with full jitter, never before the service's ``Retry-After``."""
+"""Retries: exponential backoff with full jitter, never before the service's ``Retry-After``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Callable, Optional
 
 from .errors import ArgumentInvalidError, ClientError, RequestRefusedError, ServiceUnreachableError
 
-#: 502 and 504 are never the service's own: a proxy in front of it got no answer.
+#: 502 and 504 come from a proxy that got no answer from the service.
 _RETRIED_STATUSES = frozenset({408, 429, 502, 503, 504})
 _TWIN_POLL_SECONDS = 1.0
 
@@ -20,13 +20,13 @@ Random = Callable[[], float]
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    #: How often a call is tried in all. Asking for an earlier try that still holds the key does not count.
+    #: Total number of attempts per call. Queries for an earlier attempt that holds the key do not count.
     tries: int = 6
-    #: The first wait is a random time up to this; the next up to twice as much, and so on.
+    #: Maximum of the first random delay, which doubles with each retry.
     base_delay_seconds: float = 0.25
-    #: No random part is longer.
+    #: Maximum random delay.
     max_delay_seconds: float = 10.0
-    #: A ``Retry-After`` beyond this is not waited for: the call fails at once.
+    #: Maximum accepted ``Retry-After``. With a longer one, the call fails immediately.
     max_retry_after_seconds: float = 60.0
 
     def __post_init__(self) -> None:
@@ -40,14 +40,14 @@ class RetryPolicy:
         return random() * min(self.max_delay_seconds, self.base_delay_seconds * 2.0 ** min(failures - 1, 64))
 
     def delay(self, failures: int, error: ClientError, random: Random) -> Optional[float]:
-        """Seconds to wait after failure number ``failures``; None when waiting is not worth it."""
+        """Returns the delay in seconds after ``failures`` failures; None if the call should not be retried."""
         after = error.retry_after_seconds if isinstance(error, RequestRefusedError) else None
         if after is None:
             return self._jitter(failures, random)
         return None if after > self.max_retry_after_seconds else after + self._jitter(failures, random)
 
     def twin_delay(self, asked: int, waited: float, left: float, random: Random) -> Optional[float]:
-        """Seconds until an earlier try that holds the key for ``left`` more seconds is asked for again."""
+        """Returns the delay in seconds before the next query for an attempt that holds the key for ``left``."""
         if waited + left > self.max_retry_after_seconds:
             return None
         poll = min(left, _TWIN_POLL_SECONDS * 2.0 ** min(asked, 64), self.max_delay_seconds)
@@ -55,21 +55,21 @@ class RetryPolicy:
 
 
 def is_retried(error: ClientError) -> bool:
-    """Whether the same request may succeed later."""
+    """Returns whether the same request may succeed later."""
     if isinstance(error, RequestRefusedError):
         return error.status in _RETRIED_STATUSES or error.code == "IDEMPOTENCY_IN_FLIGHT"
     return isinstance(error, ServiceUnreachableError)
 
 
 def twin_in_flight_seconds(error: ClientError) -> Optional[int]:
-    """For how long an earlier try with the same key still holds it; None when the error is another."""
+    """Returns how long an earlier attempt still holds the same key; None for other errors."""
     if isinstance(error, RequestRefusedError) and error.code == "IDEMPOTENCY_IN_FLIGHT":
         return error.retry_after_seconds
     return None
 
 
 def parse_retry_after(header: Optional[str]) -> Optional[int]:
-    """Seconds of a ``Retry-After`` header: a number, or a date (RFC 9110 §10.2.3)."""
+    """Parses the ``Retry-After`` header, a number of seconds or a date (RFC 9110 §10.2.3)."""
     if header is None:
         return None
     if re.fullmatch(r"[0-9]{1,9}", header):

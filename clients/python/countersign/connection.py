@@ -1,5 +1,5 @@
-"""One HTTP request and what may come of it: an answer, a refusal, or nothing. Redirects are not followed: they would
-carry the key along. Connections are kept for the next call for some seconds."""
+"""Sends one HTTP request. Redirects are not followed, because they would forward the key. Connections stay open for
+some seconds for the next call."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from urllib.parse import urlsplit
 from .backoff import parse_retry_after
 from .errors import AnswerInvalidError, ArgumentInvalidError, ClientError, RequestRefusedError, ServiceUnreachableError
 
-#: Shorter than the service keeps a quiet connection.
+#: Shorter than the service's own idle timeout.
 _IDLE_SECONDS = 10.0
 _CHUNK_BYTES = 65_536
-#: Maximum size of an answer; the largest, of a full batch, has a hundredth of it.
+#: Maximum size of an answer. The largest real answer, of a full batch, has a hundredth of this size.
 _ANSWER_BYTES_MAX = 16_777_216
 
 
 class AnswerTooLongError(Exception):
-    """The answer is longer than any of the service."""
+    """The answer is longer than any answer of the service."""
 
 
 @dataclass(frozen=True)
 class Request:
     method: str
-    #: With its query.
+    #: Includes the query.
     path: str
     headers: Mapping[str, str]
     body: Optional[bytes]
-    #: The same for every try of a call.
+    #: The same for each attempt of a call.
     request_id: str
 
 
@@ -48,15 +48,15 @@ def _left(deadline: float) -> float:
 
 
 class _TimedSocket:
-    """What http.client needs of a socket. All that it sends and receives ends at the deadline, however slowly the other
-    side does its part: a socket's own timeout begins anew with every byte."""
+    """A socket for http.client with a deadline for all sending and receiving. A socket's own timeout restarts with
+    every byte."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock
         self.deadline = 0.0
 
     def timed(self) -> socket.socket:
-        """The socket, with the time that is left. Raises TimeoutError when there is none."""
+        """Returns the socket with the remaining time as its timeout. Raises TimeoutError if no time remains."""
         self._sock.settimeout(_left(self.deadline))
         return self._sock
 
@@ -91,7 +91,7 @@ class _Incoming(io.RawIOBase):
 
 
 def _dial(host: str, port: int, deadline: float) -> socket.socket:
-    """A connection to the first of the host's addresses that accepts one."""
+    """Returns a connection to the first address of the host that accepts it."""
     failure = OSError("the host has no address")
     for family, _, _, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
         sock = socket.socket(family, socket.SOCK_STREAM)
@@ -107,7 +107,7 @@ def _dial(host: str, port: int, deadline: float) -> socket.socket:
 
 
 class Response:
-    """The head of an answer of status 2xx, and its body as it comes."""
+    """An answer with status 2xx, whose body is read in chunks."""
 
     def __init__(
         self, connection: http.client.HTTPConnection, head: http.client.HTTPResponse, sock: _TimedSocket
@@ -121,7 +121,7 @@ class Response:
         return self._head.headers.get(name)
 
     def read(self, deadline: float) -> bytes:
-        """The next bytes; none at the end. Raises OSError or HTTPException when none come in time."""
+        """Returns the next bytes; empty at the end. Raises OSError or HTTPException if none arrive in time."""
         self._sock.deadline = deadline
         return self._head.read1(_CHUNK_BYTES)
 
@@ -149,7 +149,7 @@ class Response:
 
 
 class Endpoint:
-    """One of the service's two interfaces: where it is, and the header that carries its key."""
+    """One of the service's two APIs: its URL, and the header with its key."""
 
     def __init__(self, name: str, url: str, api_key: str) -> None:
         try:
@@ -160,7 +160,7 @@ class Endpoint:
         plain = not (parts.username or parts.password or parts.query or parts.fragment) and parts.hostname
         if parts.scheme not in ("http", "https") or not plain or not re.fullmatch(r"[\x21-\x7e]*", url):
             raise ArgumentInvalidError(f"{name}_url", "must be an http or https URL without a user, query or fragment")
-        # What is pasted with a line break or a blank does not fit into a header.
+        # A pasted key with a line break or a space is not a valid header.
         if not re.fullmatch(r"[\x21-\x7e]{1,512}", api_key):
             raise ArgumentInvalidError(f"{name}_api_key", "must be visible ASCII characters")
         self._secure = parts.scheme == "https"
@@ -204,7 +204,7 @@ class Endpoint:
         return Response(connection, connection.getresponse(), sock)
 
     def open(self, request: Request, deadline: float) -> Response:
-        """Sends, and waits for the head of the answer. The caller closes the response.
+        """Sends the request, and waits for the head of the answer. The caller closes the response.
 
         Raises RequestRefusedError, ServiceUnreachableError, AnswerInvalidError (a redirect)."""
         connection = self._take_idle()
@@ -213,8 +213,8 @@ class Endpoint:
                 try:
                     return _accepted(self._send(connection, request, deadline), request, deadline)
                 except (ConnectionError, http.client.BadStatusLine):
-                    # The service had closed the kept connection. Doing it twice is safe: the request id and the
-                    # Idempotency-Key are the same.
+                    # The service had closed the idle connection. Sending again is safe, because the request id and
+                    # the Idempotency-Key are the same.
                     connection.close()
             connection = self._connect(deadline)
             return _accepted(self._send(connection, request, deadline), request, deadline)
@@ -229,7 +229,7 @@ class Endpoint:
             raise
 
     def ask(self, request: Request, timeout_seconds: float) -> Tuple[int, str, bytes]:
-        """Status, the answer's own request id, and its whole body, all within the time. Raises as ``open``."""
+        """Returns the status, the answer's request id and the whole body, within the time. Raises like ``open``."""
         deadline = time.monotonic() + timeout_seconds
         response = self.open(request, deadline)
         request_id = response.header("x-request-id") or request.request_id

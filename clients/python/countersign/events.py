@@ -1,5 +1,5 @@
-"""Server-Sent Events from bytes (WHATWG HTML §9.2.6): lines that end with CR, LF or both, wherever the network cuts
-them; comments; several data lines; an event counts only once its empty line is there."""
+"""Parses Server-Sent Events (WHATWG HTML §9.2.6): lines that end with CR, LF or both, in chunks of any size; comments;
+multiple data lines. An event is complete at its empty line."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ import codecs
 import re
 from typing import List, NamedTuple, Optional
 
-#: The service's events have a few kilobytes.
+#: Far above the size of the service's events.
 _EVENT_MAX_CHARACTERS = 65_536
 
 
 class Event(NamedTuple):
     data: str
-    #: What ``Last-Event-ID`` says when the stream is taken up again.
+    #: Value of ``Last-Event-ID`` when the stream is continued.
     last_event_id: Optional[str]
 
 
 class EventTooLongError(ValueError):
-    """The stream is not one of this service."""
+    """The stream is not a stream of this service."""
 
 
 class EventParser:
     def __init__(self, last_event_id: Optional[str] = None) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        #: The pieces of the line that has no end yet. They are never searched again, or a slow server could make each
-        #: byte cost more.
+        #: Pieces of the unfinished line. They are never searched again, so that a slow server cannot make each byte
+        #: cost more.
         self._pieces: List[str] = []
         self._line_length = 0
         self._ends_with_cr = False
@@ -33,11 +33,11 @@ class EventParser:
         self._data_length = 0
         self._id = last_event_id
         self._is_first = True
-        #: How long the server wants its clients to wait before they come back; None unless it said so.
+        #: Reconnection delay that the server requests; None if it requests none.
         self.retry_seconds: Optional[float] = None
 
     def push(self, received: bytes) -> List[Event]:
-        """The events that these bytes complete."""
+        """Returns the events that these bytes complete."""
         text = self._decoder.decode(received)
         if not text:
             return []
@@ -45,7 +45,7 @@ class EventParser:
             text = text.removeprefix("\ufeff")
             self._is_first = False
         elif self._ends_with_cr:
-            # The first half of this line end has ended the line.
+            # The first half of this line ending has ended the line.
             text = text.removeprefix("\n")
         self._ends_with_cr = text.endswith("\r")
         *lines, last = re.split(r"\r\n|\n|\r", text)
@@ -77,7 +77,7 @@ class EventParser:
             self._data.append(text)
             self._data_length += len(text) + 1
         elif name == "id":
-            # What a header can't carry could not be sent back.
+            # A header could not contain this value.
             self._id = text if re.fullmatch(r"[\x21-\x7e]{1,255}", text) else None
         elif name == "retry" and re.fullmatch(r"[0-9]{1,9}", text):
             self.retry_seconds = int(text) / 1000

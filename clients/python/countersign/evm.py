@@ -1,5 +1,5 @@
-"""The 32 bytes that an attester signed for an EVM chain, rebuilt from the request and the answer. The signature itself is
-not checked: Python's standard library has no secp256k1."""
+"""Computes the 32 bytes that an attester signed for an EVM chain from the request and the answer. Does not check the
+signature, because Python's standard library has no secp256k1."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .attestation import Attestation, AttestationAnswer, AttestationRequest
 from .errors import ArgumentInvalidError
 from .keccak import keccak256
 
-#: EIP-155 ids, by the name that requests carry. They are part of what is signed.
+#: EIP-155 ids by chain name. They are part of the signed statement.
 EVM_CHAIN_IDS = {
     "ethereum": 1,
     "base": 8453,
@@ -30,13 +30,13 @@ _ZERO_ADDRESS = "0x" + "0" * 40
 
 @dataclass(frozen=True, kw_only=True)
 class EvmAttestedCall:
-    """A call on an EVM chain, complete: what the attester signed it for."""
+    """A complete call on an EVM chain, for which the attester signed."""
 
     chain_id: int
     from_: str
     #: The zero address for off-chain use.
     to: str
-    #: The requested project, if the request names one; otherwise that of the answer.
+    #: The requested project, if the request names one; otherwise the answer's.
     verification_hash: str
     data: str = "0x"
     wei: int = 0
@@ -45,7 +45,7 @@ class EvmAttestedCall:
 def evm_attested_call(
     request: AttestationRequest, answer: AttestationAnswer, chain_id: Optional[int] = None
 ) -> EvmAttestedCall:
-    """The call that an answer is for. ``chain_id`` is needed for a chain that EVM_CHAIN_IDS does not have."""
+    """Returns the call of an answer. ``chain_id`` is required for chains that EVM_CHAIN_IDS lacks."""
     known = EVM_CHAIN_IDS.get(request.chain) if chain_id is None else chain_id
     if known is None:
         raise ArgumentInvalidError("chain_id", f"must be given for the chain {request.chain}")

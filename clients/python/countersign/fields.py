@@ -1,5 +1,5 @@
-"""Reads answers field by field, so that callers get what the types say. Unknown fields are ignored: a newer service may
-send more."""
+"""Reads answers field by field and checks their types. Unknown fields are ignored, because a newer service may send
+more."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ UUID_FORM = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 class Fields:
-    """One JSON object of an answer. Each method raises AnswerInvalidError, naming the field."""
+    """A JSON object of an answer. Each method raises AnswerInvalidError with the name of the field."""
 
     def __init__(self, value: Any, request_id: str, place: str = "") -> None:
         if not isinstance(value, dict):

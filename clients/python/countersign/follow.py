@@ -1,5 +1,5 @@
-"""A session's status as it changes, over as many connections as it takes. Each connection continues where the last one
-ended; what was told before is not told again. Ends by itself after a final status."""
+"""Follows a session's status over any number of connections. Each connection continues after the last event, and no
+status is returned twice. Ends after a final status."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from .transport import Transport
 
 
 def follow_session(transport: Transport, endpoint: Endpoint, path: str, quiet_seconds: float) -> Iterator[SessionState]:
-    """Once an event was received, a lost connection is opened again for as long as it takes; before that, as often as
-    the retry policy says."""
+    """After the first event, a lost connection is reopened without a limit; before that, the retry policy applies."""
     retry = transport.retry
     last_id: Optional[str] = None
     last_data: Optional[str] = None
@@ -35,7 +34,7 @@ def follow_session(transport: Transport, endpoint: Endpoint, path: str, quiet_se
                 for event, said in events:
                     last_id = event.last_event_id
                     hint = hint if said is None else said
-                    # A new connection begins with the current status, which may be the one that was told last.
+                    # A new connection starts with the current status, which may be the last one returned.
                     if event.data == last_data:
                         continue
                     last_data = event.data
@@ -66,7 +65,7 @@ def _state(data: str, request_id: str) -> SessionState:
 def _connection(
     transport: Transport, endpoint: Endpoint, path: str, request_id: str, last_id: Optional[str], quiet_seconds: float
 ) -> Generator[Tuple[Event, Optional[float]], None, None]:
-    """The events of one connection, up to its end, each with the server's wish for a wait. Always closes it."""
+    """Yields the events of one connection with the requested reconnection delays. Always closes the connection."""
     headers = {"accept": "text/event-stream"}
     if last_id is not None:
         headers["last-event-id"] = last_id

@@ -1,4 +1,4 @@
-"""Interface B: what is asked and what is answered, and how both stand on the wire."""
+"""Requests and answers of the identity API, and their JSON forms."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .fields import UUID_FORM, Fields
 from .transport import Answer
 
 STATUSES = ("pending", "submitted", "completed", "rejected", "retry")
-#: After these a session is watched no more.
+#: Statuses after which a session is no longer followed.
 FINAL_STATUSES = frozenset({"completed", "rejected"})
 _URL_FORM = re.compile(r"https?://\S+")
 _PNG_FORM = re.compile(r"data:image/png;base64,[A-Za-z0-9+/]+={0,2}")
@@ -20,11 +20,11 @@ _PNG_FORM = re.compile(r"data:image/png;base64,[A-Za-z0-9+/]+={0,2}")
 @dataclass(frozen=True)
 class RegisteredSession:
     session_id: str
-    #: For the end user.
+    #: Link for the end user.
     redirect_url: str
-    #: A PNG in a data URI: an image source.
+    #: A PNG as a data URI, for an image source.
     qr_code: str
-    #: True when the wallet had a session of this type that could be used again.
+    #: True if an existing session of the wallet is reused.
     reused: bool
 
 
@@ -40,11 +40,11 @@ class SessionState:
     session_id: str
     #: One of STATUSES.
     status: str
-    #: Once the session has an identity.
+    #: None until the session has an identity.
     user_id: Optional[str]
-    #: ISO 8601; only when completed.
+    #: ISO 8601; None unless the session is completed.
     completed_at: Optional[str]
-    #: Filled only when completed, else ``unverified_wallets`` is.
+    #: Wallets of a completed session; ``unverified_wallets`` contains those of any other session.
     verified_wallets: Tuple[SessionWallet, ...]
     unverified_wallets: Tuple[SessionWallet, ...]
 
@@ -57,18 +57,18 @@ class VerifiedWallet:
 
 @dataclass(frozen=True)
 class WalletVerification:
-    """An unknown wallet has None and empty throughout, also where the service left the fields out."""
+    """For an unknown wallet, all fields are None or empty, even if the service omits them."""
 
     address: str
     verified: bool
-    #: Of the most recent session; None for a wallet never seen.
+    #: Status of the most recent session; None for an unknown wallet.
     status: Optional[str]
     user_id: Optional[str]
     #: ``kyc`` or ``kyb``.
     check_type: Optional[str]
     #: ISO 8601.
     verified_at: Optional[str]
-    #: Of the same identity, at levels that count.
+    #: Wallets of the same identity, at accepted levels.
     wallets: Tuple[VerifiedWallet, ...]
 
 
@@ -85,7 +85,7 @@ def register_path(kind: str, size: Optional[int]) -> str:
 
 
 def register_body(wallet_address: Optional[str], origin_url: Optional[str]) -> Optional[Dict[str, str]]:
-    """None when there is nothing to say: then no body is sent."""
+    """Returns None if no option is set; no body is then sent."""
     given = {"walletAddress": wallet_address, "originUrl": origin_url}
     return {name: value for name, value in given.items() if value is not None} or None
 

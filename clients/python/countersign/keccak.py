@@ -1,4 +1,4 @@
-"""Keccak-256 as Ethereum uses it: the padding of the submission, not that of FIPS 202, which ``hashlib.sha3_256`` has."""
+"""Keccak-256, Ethereum's hash function. Its padding differs from FIPS 202 (``hashlib.sha3_256``)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _RATE = 136
 
 
 def _round_constants() -> List[int]:
-    """By the linear feedback shift register of the specification (FIPS 202 §3.2.5)."""
+    """Computed with the linear feedback shift register of the specification (FIPS 202 §3.2.5)."""
     constants: List[int] = []
     register = 1
     for _ in range(24):
@@ -30,7 +30,7 @@ def _rotate(lane: int, bits: int) -> int:
 
 
 def _permute(lanes: List[int]) -> None:
-    """Keccak-f[1600] in place; lane x, y stands at x + 5 y."""
+    """Applies Keccak-f[1600] in place; lane x, y has the index x + 5 y."""
     for constant in _CONSTANTS:
         columns = [lanes[x] ^ lanes[x + 5] ^ lanes[x + 10] ^ lanes[x + 15] ^ lanes[x + 20] for x in range(5)]
         for x in range(5):

@@ -1,5 +1,5 @@
-"""The 32 bytes that an attester signed for Solana, rebuilt from the request and the answer. The signature itself is not
-checked: Python's standard library has no Ed25519."""
+"""Computes the 32 bytes that an attester signed for Solana from the request and the answer. Does not check the
+signature, because Python's standard library has no Ed25519."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .attestation import Attestation, AttestationAnswer, AttestationRequest
 from .errors import ArgumentInvalidError
 from .fields import UUID_FORM
 
-#: What the deployed registry program expects.
+#: Prefix that the deployed registry program expects.
 SOLANA_MESSAGE_PREFIX = "predicate_solana_attestation"
 _ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 #: 32 zero bytes.
@@ -20,20 +20,20 @@ _ZERO_KEY = "1" * 32
 
 @dataclass(frozen=True, kw_only=True)
 class SolanaAttestedCall:
-    """What was asked of the API, and the project that it answered with."""
+    """The requested call, with the project of the answer."""
 
-    #: The user's wallet, base58: signs the transaction.
+    #: The user's base58 wallet address, which signs the transaction.
     from_: str
-    #: The program that requires the attestation, base58; 32 zero bytes for off-chain use.
+    #: Base58 address of the program that requires the attestation; 32 zero bytes for off-chain use.
     to: str
-    #: The requested project, if the request names one; otherwise that of the answer.
+    #: The requested project, if the request names one; otherwise the answer's.
     verification_hash: str
     data: str = "0x"
     lamports: int = 0
 
 
 def solana_attested_call(request: AttestationRequest, answer: AttestationAnswer) -> SolanaAttestedCall:
-    """The call that an answer is for, from what was asked."""
+    """Returns the call of an answer."""
     return SolanaAttestedCall(
         from_=request.from_,
         to=request.to or _ZERO_KEY,
@@ -44,7 +44,7 @@ def solana_attested_call(request: AttestationRequest, answer: AttestationAnswer)
 
 
 def decode_key(argument: str, text: str) -> bytes:
-    """The 32 bytes of a key in base58, each in its one spelling."""
+    """Decodes a base58 key to 32 bytes, and accepts only its canonical spelling."""
     value = 0
     for character in text if len(text) <= 44 else "0":
         digit = _ALPHABET.find(character)
@@ -60,8 +60,8 @@ def decode_key(argument: str, text: str) -> bytes:
 def solana_message(
     call: SolanaAttestedCall, attestation: Attestation, prefix: str = SOLANA_MESSAGE_PREFIX
 ) -> bytes:
-    """SHA-256 of the statement's layout (docs/decisions.md §2, "What Solana signs"). ``prefix`` is the deployment's,
-    where it is not the default."""
+    """SHA-256 of the statement's layout (docs/decisions.md §2, "What Solana signs"). ``prefix`` is the
+    deployment's prefix."""
     if not re.fullmatch(r"[\x21-\x7e]{1,64}", prefix):
         raise ArgumentInvalidError("prefix", "must be 1 to 64 visible ASCII characters")
     if not UUID_FORM.fullmatch(attestation.uuid):

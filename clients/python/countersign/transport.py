@@ -1,5 +1,5 @@
-"""Calls with a time limit a try and further tries: the same request, the same Idempotency-Key, so that however often a
-call is tried, the service does it once."""
+"""Calls with a time limit per attempt, and with retries. All attempts have the same request and Idempotency-Key, so
+that the service processes the call once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Transport:
-    #: For one try, from connecting to the last byte.
+    #: Maximum duration of one attempt, from connecting to the last byte.
     timeout_seconds: float
     retry: RetryPolicy
     random: Callable[[], float] = random.random
