@@ -4,14 +4,14 @@ pragma solidity ^0.8.24;
 import {IAttesterRegister} from "./IAttesterRegister.sol";
 import {TwoStepOwner} from "./TwoStepOwner.sol";
 
-/// @title An owner's list of attesters
-/// @dev ERC-7201 storage, namespace "countersign.storage.AttesterRegister". Adding, removing and looking up cost the same
-/// however many attesters there are.
+/// @title List of attesters, managed by an owner
+/// @dev ERC-7201 storage, namespace "countersign.storage.AttesterRegister". The cost of additions, removals and
+/// lookups does not depend on the number of attesters.
 abstract contract AttesterRegister is IAttesterRegister, TwoStepOwner {
     /// @custom:storage-location erc7201:countersign.storage.AttesterRegister
     struct AttesterStorage {
         address[] list;
-        /// @dev Position in the list plus one; zero for everyone else.
+        /// @dev Position in the list plus one; zero for other addresses.
         mapping(address attester => uint256) places;
     }
 
@@ -32,7 +32,7 @@ abstract contract AttesterRegister is IAttesterRegister, TwoStepOwner {
         AttesterStorage storage store = _attesterStorage();
         uint256 place = store.places[attester];
         if (place == 0) revert AttesterUnknown(attester);
-        // The last one moves into the gap, so that the list has no holes.
+        // The last attester moves into the gap, so that the list has no holes.
         address last = store.list[store.list.length - 1];
         store.list[place - 1] = last;
         store.places[last] = place;

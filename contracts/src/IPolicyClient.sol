@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.24;
 
-/// @title What a contract that requires attestations shows and lets its owner set
+/// @title Interface of contracts that require attestations
 interface IPolicyClient {
-    /// @notice Attestations are checked by another registry from now on.
+    /// @notice The registry was changed.
     event PolicyRegistryUpdated(address indexed previousRegistry, address indexed newRegistry);
-    /// @notice Attestations have to be for another policy from now on.
+    /// @notice The policy identifier was changed.
     event PolicyIDUpdated(string previousPolicyID, string newPolicyID);
 
-    /// @notice The registry answered that it does not accept the attestation. Ours reverts instead.
+    /// @notice The registry returned false. Countersign's registries revert instead.
     error AttestationRefused();
 
     /// @notice Changes the policy identifier here and in the registry. Implement with access control.
     function setPolicyID(string calldata policyID) external;
 
-    /// @notice Changes the registry. Implement with access control: the registry decides who gets in.
+    /// @notice Changes the registry. Implement with access control, because the registry decides on access.
     function setRegistry(address registry) external;
 
-    /// @notice The policy that attestations have to be for: the project's verification hash.
+    /// @notice Required policy identifier of attestations: the project's verification hash.
     function getPolicyID() external view returns (string memory policyID);
 
     /// @notice The registry that checks attestations.

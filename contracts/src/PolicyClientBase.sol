@@ -4,7 +4,7 @@ pragma solidity ^0.8.24;
 import {IPolicyClient} from "./IPolicyClient.sol";
 import {Attestation, IPolicyRegistry, Statement} from "./IPolicyRegistry.sol";
 
-/// @title What both client mixins share: which registry, which policy
+/// @title Base of both client mixins: registry and policy
 /// @dev ERC-7201 storage, namespace "countersign.storage.PolicyClient", so that the mixin can be added to an
 /// upgradeable contract without moving its state.
 abstract contract PolicyClientBase is IPolicyClient {
@@ -33,7 +33,7 @@ abstract contract PolicyClientBase is IPolicyClient {
         _setPolicyID(policyID);
     }
 
-    /// @dev The registry is told as well, since the attestation service looks the policy up there.
+    /// @dev Also sets the policy in the registry, where the attestation service reads it.
     function _setPolicyID(string memory policyID) internal {
         ClientStorage storage store = _clientStorage();
         emit PolicyIDUpdated(store.policyID, policyID);
@@ -41,8 +41,8 @@ abstract contract PolicyClientBase is IPolicyClient {
         store.registry.setPolicyID(policyID);
     }
 
-    /// @dev The new registry learns the policy in the same transaction, so that the two never disagree. Used uuids stay
-    /// in the old registry: an attestation that has not expired is accepted once more by the new one.
+    /// @dev Sets the policy in the new registry in the same transaction, so that both agree. Consumed uuids stay in the
+    /// old registry, so the new registry accepts an unexpired attestation once more.
     function _setRegistry(address registry) internal {
         ClientStorage storage store = _clientStorage();
         emit PolicyRegistryUpdated(address(store.registry), registry);
@@ -50,7 +50,7 @@ abstract contract PolicyClientBase is IPolicyClient {
         store.registry.setPolicyID(store.policyID);
     }
 
-    /// @dev Uuid and expiration come from the attestation, everything else from the calling contract.
+    /// @dev Uuid and expiration come from the attestation; all other fields, from the calling contract.
     function _validate(
         Attestation memory attestation,
         address msgSender,
@@ -70,7 +70,7 @@ abstract contract PolicyClientBase is IPolicyClient {
             }),
             attestation
         );
-        // A caller that does not look at the result is safe all the same, with any registry.
+        // With any registry, a caller that ignores the result is safe too.
         if (!isVerified) revert AttestationRefused();
     }
 

@@ -3,9 +3,9 @@ pragma solidity ^0.8.24;
 
 import {PolicyRegistryCore} from "./PolicyRegistryCore.sol";
 
-/// @title Policy registry whose code never changes
+/// @title Policy registry with immutable code
 contract PolicyRegistry is PolicyRegistryCore {
-    /// @param initialOwner who registers attesters; best a multisignature wallet
+    /// @param initialOwner registers attesters; preferably a multisignature wallet
     constructor(address initialOwner) {
         _setOwner(initialOwner);
     }

@@ -5,14 +5,14 @@ import {AttestationSignature} from "./AttestationSignature.sol";
 import {AttesterRegister} from "./AttesterRegister.sol";
 import {Attestation, IPolicyRegistry, Statement} from "./IPolicyRegistry.sol";
 
-/// @title What every policy registry does, however it is deployed
-/// @dev ERC-7201 storage, namespace "countersign.storage.PolicyRegistry". The deployable contracts add only how the
-/// first owner is set.
+/// @title Common code of all policy registries
+/// @dev ERC-7201 storage, namespace "countersign.storage.PolicyRegistry". The deployable contracts add only the
+/// assignment of the first owner.
 abstract contract PolicyRegistryCore is IPolicyRegistry, AttesterRegister {
     /// @custom:storage-location erc7201:countersign.storage.PolicyRegistry
     struct RegistryStorage {
         mapping(address client => string) policies;
-        /// @dev By the Keccak-256 of the uuid's text.
+        /// @dev Keyed by the Keccak-256 hash of the uuid's text.
         mapping(bytes32 uuidHash => bool) spent;
     }
 
@@ -60,7 +60,7 @@ abstract contract PolicyRegistryCore is IPolicyRegistry, AttesterRegister {
         if (store.spent[uuidHash]) revert UuidAlreadyUsed(statement.uuid);
         address attester = attestation.attester;
         if (!isAttesterRegistered(attester)) revert AttesterNotRegistered(attester);
-        // A registered attester is never the zero address, which is what recovery yields where no key fits.
+        // A registered attester is never the zero address, which recovery returns if no key matches.
         if (AttestationSignature.recover(_digest(statement, msg.sender), attestation.signature) != attester) {
             revert SignatureInvalid();
         }
@@ -77,7 +77,7 @@ abstract contract PolicyRegistryCore is IPolicyRegistry, AttesterRegister {
         return true;
     }
 
-    /// @dev The chain id keeps an attestation on its chain, the target keeps it at its contract.
+    /// @dev The chain id binds an attestation to its chain; the target binds it to its contract.
     function _digest(Statement calldata statement, address target) private view returns (bytes32) {
         return keccak256(
             abi.encode(

@@ -7,14 +7,14 @@ import {PolicyRegistryCore} from "./PolicyRegistryCore.sol";
 
 /// @title Policy registry for an ERC-1967 proxy
 /// @notice Deploy this once, then an ERC1967Proxy over it whose constructor calls `initialize` in the same transaction.
-/// @dev All state is in ERC-7201 namespaces, so a later version can add state without moving any.
+/// @dev All state is in ERC-7201 namespaces, so that a later version can add state without moving existing state.
 contract PolicyRegistryUpgradeable is PolicyRegistryCore, Initializable, UUPSUpgradeable {
     /// @dev The implementation itself can't be initialized by anyone.
     constructor() {
         _disableInitializers();
     }
 
-    /// @param initialOwner who registers attesters and upgrades the code
+    /// @param initialOwner registers attesters and upgrades the code
     function initialize(address initialOwner) external initializer {
         _setOwner(initialOwner);
     }

@@ -4,7 +4,7 @@ pragma solidity ^0.8.24;
 import {ITaskVerifier, Task, TaskMessage} from "./ITaskVerifier.sol";
 
 /// @title Mixin for contracts that require version 1 tasks
-/// @notice The quorum here must be the one in the project's policy, since attesters sign it.
+/// @notice The quorum must equal the quorum in the project's policy, because attesters sign it.
 /// @dev ERC-7201 storage, namespace "countersign.storage.TaskClient".
 abstract contract TaskClient {
     /// @custom:storage-location erc7201:countersign.storage.TaskClient
@@ -16,19 +16,19 @@ abstract contract TaskClient {
 
     bytes32 private constant TASK_CLIENT_STORAGE = 0xfb281029d1e6f3fc3b69e9295abdfeb0fb1b09b3d3bec76c91084d47a66f2d00;
 
-    /// @notice Tasks have to be for this policy and quorum, checked by this verifier, from now on.
+    /// @notice The verifier, policy or quorum was changed.
     event TaskPolicyUpdated(address indexed verifier, string policyID, uint32 quorum);
 
-    /// @notice The verifier answered that it does not accept the task. Ours reverts instead.
+    /// @notice The verifier returned false. Countersign's verifier reverts instead.
     error TaskRefused();
 
-    /// @notice What tasks have to be for, and which contract checks them.
+    /// @notice Required policy and quorum of tasks, and the contract that checks them.
     function getTaskPolicy() external view returns (address verifier, string memory policyID, uint32 quorum) {
         TaskClientStorage storage store = _taskClientStorage();
         return (address(store.verifier), store.policyID, store.quorum);
     }
 
-    /// @dev For the constructor, and for setters with access control.
+    /// @dev Call from the constructor, and from setters with access control.
     function _setTaskPolicy(address verifier, string memory policyID, uint32 quorum) internal {
         TaskClientStorage storage store = _taskClientStorage();
         store.verifier = ITaskVerifier(verifier);
@@ -38,8 +38,8 @@ abstract contract TaskClient {
     }
 
     /// @notice Call first in every guarded function. Reverts unless a quorum of attesters signed exactly this call.
-    /// @param encodedSigAndArgs byte for byte what the backend sent as `data`
-    /// @return isAuthorized always true: everything else reverts
+    /// @param encodedSigAndArgs must equal the backend's `data`
+    /// @return isAuthorized always true, because any failure reverts
     function _authorizeTask(
         TaskMessage calldata message,
         bytes memory encodedSigAndArgs,
@@ -61,7 +61,7 @@ abstract contract TaskClient {
             message.signerAddresses,
             message.signatures
         );
-        // A caller that does not look at the result is safe all the same, with any verifier.
+        // With any verifier, a caller that ignores the result is safe too.
         if (!isAuthorized) revert TaskRefused();
     }
 

@@ -7,19 +7,19 @@ import {ITaskVerifier, Task} from "./ITaskVerifier.sol";
 
 /// @title Task verifier with a quorum of attesters
 contract TaskVerifier is ITaskVerifier, AttesterRegister {
-    /// @notice What `expiry` is compared with.
-    /// @dev Where `block.number` is not the height that the chain's RPC reports (Arbitrum and other Orbit chains give
-    /// contracts the parent chain's), use Timestamp: a height read from the RPC would never be reached.
+    /// @notice Unit of `expiry`.
+    /// @dev Use Timestamp if `block.number` differs from the height that the chain's RPC reports (on Arbitrum and other
+    /// Orbit chains, it is the parent chain's height): a height from the RPC would never be reached.
     ExpiryUnit public immutable expiryUnit;
 
-    /// @dev Twice the maximum number of blocks that the service adds to the height. A task contains no chain: without a
-    /// limit, a task of a chain that counts seconds would never expire at the same address on a chain that counts blocks.
+    /// @dev Twice the maximum number of blocks that the service adds to the height. A task contains no chain id:
+    /// without this limit, a task with seconds would never expire at the same address on a chain that counts blocks.
     uint256 private constant _MAX_EXPIRY_DISTANCE = 2_000_000;
 
-    /// @dev By the Keccak-256 of the task id's text.
+    /// @dev Keyed by the Keccak-256 hash of the task id's text.
     mapping(bytes32 taskIdHash => bool) private _spent;
 
-    /// @param initialOwner who registers attesters
+    /// @param initialOwner registers attesters
     /// @param unit must match how the service expresses expiries for this chain
     constructor(address initialOwner, ExpiryUnit unit) {
         _setOwner(initialOwner);
@@ -61,7 +61,7 @@ contract TaskVerifier is ITaskVerifier, AttesterRegister {
         return true;
     }
 
-    /// @dev A function of its own, since all of this at once does not fit on the stack.
+    /// @dev A separate function, because the stack has too few slots for all variables.
     function _announce(Task calldata task, address[] calldata signerAddresses) private {
         emit TaskValidated(
             task.msgSender,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.24;
 
-/// @title One owner, handed over in two steps
-/// @notice The new owner has to accept, so ownership can't be lost to an address that nobody controls. There is no way
-/// to give ownership up: a registry without an owner could never withdraw an attester's key.
-/// @dev ERC-7201 storage, namespace "countersign.storage.TwoStepOwner", so that it can sit behind a proxy and beside any
-/// other contract's state.
+/// @title Ownership with two-step transfer
+/// @notice The new owner must accept, so ownership can't be lost to an address that nobody controls. Ownership can't be
+/// renounced: a registry without an owner could never remove an attester.
+/// @dev ERC-7201 storage, namespace "countersign.storage.TwoStepOwner", for use behind a proxy and with the state of
+/// any other contract.
 abstract contract TwoStepOwner {
     /// @custom:storage-location erc7201:countersign.storage.TwoStepOwner
     struct OwnerStorage {
@@ -15,14 +15,14 @@ abstract contract TwoStepOwner {
 
     bytes32 private constant OWNER_STORAGE = 0x139b0a88fde47924e01957e5cda0bf336a7227e736df2f50e60a1edaec66f900;
 
-    /// @notice Ownership was offered; to the zero address: an offer was withdrawn.
+    /// @notice Ownership was offered. With the zero address, an offer was withdrawn.
     event OwnershipTransferStarted(address indexed previousOwner, address indexed newOwner);
-    /// @notice Ownership was taken.
+    /// @notice Ownership was transferred.
     event OwnershipTransferred(address indexed previousOwner, address indexed newOwner);
 
-    /// @notice Only the owner may do this.
+    /// @notice The caller is not the owner.
     error CallerNotOwner(address caller);
-    /// @notice No ownership is offered to the caller.
+    /// @notice Ownership is not offered to the caller.
     error CallerNotPendingOwner(address caller);
     /// @notice The first owner can't be the zero address.
     error OwnerZero();
@@ -32,12 +32,12 @@ abstract contract TwoStepOwner {
         _;
     }
 
-    /// @notice Who may do what only the owner may.
+    /// @notice The owner.
     function owner() public view returns (address) {
         return _ownerStorage().owner;
     }
 
-    /// @notice Who may accept ownership; zero when no transfer is under way.
+    /// @notice The address that may accept ownership; zero if no transfer is pending.
     function pendingOwner() external view returns (address) {
         return _ownerStorage().pendingOwner;
     }
@@ -48,7 +48,7 @@ abstract contract TwoStepOwner {
         emit OwnershipTransferStarted(msg.sender, newOwner);
     }
 
-    /// @notice Takes the ownership that was offered to the caller.
+    /// @notice Accepts ownership that was offered to the caller.
     function acceptOwnership() external {
         OwnerStorage storage store = _ownerStorage();
         if (msg.sender != store.pendingOwner) revert CallerNotPendingOwner(msg.sender);

@@ -1,4 +1,4 @@
-"""Errors of the client. Each error has a stable ``code``, and the call's id in the service's log. Messages never contain
+"""Errors of the client. Each error has a stable ``code`` and the call's id in the service's log. Messages never contain
 a key or sent data."""
 
 from __future__ import annotations

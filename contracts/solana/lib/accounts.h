@@ -1,8 +1,8 @@
-// Accounts that a program keeps: made at an address of its seeds, closed, and the upgrade authority of a program.
+// Creation of program accounts at addresses of seeds, their closing, and the upgrade authority of a program.
 #pragma once
 #include "program.h"
 
-/** Numbers of Anchor's own range, so that tools name them. */
+/** Error numbers of Anchor, so that tools display their names. */
 #define ERROR_ACCOUNT_NOT_MUTABLE 2000
 #define ERROR_WRONG_ADDRESS 2006
 #define ERROR_RENT_UNKNOWN 2005
@@ -10,7 +10,7 @@
 
 #define SEEDS_MAX 3
 
-/** SYSVAR Rent: lamports for a byte and year, how many years exempt from rent (a double), and a burnt share. */
+/** Sysvar Rent: lamports per byte and year, years for exemption (a double), and the burned share. */
 struct rent {
   u64 lamports_per_byte_year;
   u64 exemption_years_bits;
@@ -21,7 +21,7 @@ struct rent {
 #define DOUBLE_TWO 0x4000000000000000ULL
 #define ACCOUNT_OVERHEAD 128
 
-/** What an account of `space` bytes has to hold. The machine has no floating point: the threshold is 1 or 2 years. */
+/** Returns the minimum balance for `space` bytes. Without floating point, the threshold can only be 1 or 2 years. */
 static u64 rent_exempt_lamports(u64 space, u64 *lamports) {
   struct rent rent;
   TRY(sol_get_rent_sysvar(&rent));
@@ -31,12 +31,12 @@ static u64 rent_exempt_lamports(u64 space, u64 *lamports) {
   return 0;
 }
 
-/** True when the account is one of the program's own and begins with these 8 bytes. */
+/** Returns true if the account belongs to the program and starts with these 8 bytes. */
 static inline int is_own(const struct call *call, const struct account *account, u64 kind, u64 length) {
   return equal_keys(account->owner, call->program) && data_length(account) == length && U64_AT(account->data) == kind;
 }
 
-/** An instruction of the system program over writable accounts, of which the first `signing` sign. */
+/** Calls the system program with writable accounts, of which the first `signing` accounts sign. */
 static u64 system_call(const struct account *accounts, u64 count, u64 signing, const struct slice *data,
                        const struct signer *signer) {
   struct account_use uses[2];
@@ -49,7 +49,7 @@ static u64 system_call(const struct account *accounts, u64 count, u64 signing, c
   return sol_invoke_signed_c(&instruction, accounts, count, signer, signer == 0 ? 0 : 1);
 }
 
-/** Moves lamports between accounts of the system program. @param signer seeds of `from`, or null when it signs itself */
+/** Moves lamports between accounts of the system program. @param signer seeds of `from`; null if it signs */
 static u64 transfer_lamports(const struct account *from, const struct account *to, u64 lamports,
                              const struct signer *signer) {
   const struct account pair[2] = {current(from), current(to)};
@@ -64,15 +64,15 @@ struct new_account {
   const struct account *account;
   const struct account *payer;
   const struct account *system_program;
-  /** Without the bump, for which there is room. */
+  /** Seeds without the bump, with room for it. */
   struct slice seeds[SEEDS_MAX];
   u64 seed_count;
   u64 length;
-  /** The error when the account exists already. */
+  /** Error if the account already exists. */
   u64 taken;
 };
 
-/** The two instructions that make an account of one which has lamports already. */
+/** The two instructions that create an account at an address with lamports. */
 static u64 take_account(const struct call *call, const struct new_account *new, const struct signer *signer) {
   u8 data[36];
   struct slice instruction = {data, 12};
@@ -88,8 +88,8 @@ static u64 take_account(const struct call *call, const struct new_account *new, 
 }
 
 /**
- * Makes an account of the program at the address of its seeds, with zeros in it. Lamports that somebody sent there before
- * do not stop it.
+ * Creates an account of the program at the address of its seeds, filled with zeros, even if the address already has
+ * lamports.
  */
 static u64 create_account(const struct call *call, struct new_account *new) {
   const struct account *account = new->account;
@@ -120,7 +120,7 @@ static u64 create_account(const struct call *call, struct new_account *new) {
   return system_call(pair, 2, 2, &instruction, &signer);
 }
 
-/** Ends an account of the program: its lamports go to `recipient`, and nothing of its data stays to be revived. */
+/** Closes an account of the program: transfers its lamports to `recipient` and clears its data. */
 static u64 close_account(const struct account *account, const struct account *recipient) {
   REQUIRE(!equal_keys(account->key, recipient->key), ERROR_WRONG_ADDRESS);
   REQUIRE(account->is_writable && recipient->is_writable, ERROR_ACCOUNT_NOT_MUTABLE);

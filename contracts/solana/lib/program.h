@@ -1,4 +1,4 @@
-// The ABI of Solana's loader for programs in C: how a call's accounts and data lie in memory, and the syscalls.
+// The ABI of Solana's loader for programs in C: the memory layout of a call's accounts and data, and the syscalls.
 // Source: https://solana.com/docs/programs/faq#input-parameter-serialization, agave's syscall definitions.
 #pragma once
 
@@ -11,17 +11,17 @@ typedef long long i64;
 #define KEY_BYTES 32
 #define ACCOUNTS_MAX 16
 
-/** Read and written in place, at any address: the machine has no alignment rules and the build no strict aliasing. */
+/** Accessed in place at any address: the machine has no alignment rules, and the build disables strict aliasing. */
 #define U16_AT(at) (*(const u16 *)(at))
 #define U32_AT(at) (*(const u32 *)(at))
 #define U64_AT(at) (*(u64 *)(at))
 #define I64_AT(at) (*(i64 *)(at))
 
-/** An account of a call. The layout is also what sol_invoke_signed_c takes. */
+/** An account of a call, in the layout that sol_invoke_signed_c requires. */
 struct account {
   const u8 *key;
   u64 *lamports;
-  /** When this was read: data_length() says what it is now, and current() has that here for another program. */
+  /** Length at the time of reading. data_length() returns the current length; current() sets it for another program. */
   u64 length;
   u8 *data;
   u8 *owner;
@@ -39,7 +39,7 @@ struct call {
   const u8 *program;
 };
 
-/** A piece of memory: a seed of an address, or a part of what is hashed. */
+/** A slice of memory: a seed of an address, or a part of hashed data. */
 struct slice {
   const void *at;
   u64 length;
@@ -75,14 +75,14 @@ extern void sol_memcpy_(void *to, const void *from, u64 length);
 extern void sol_memset_(void *at, u8 value, u64 length);
 extern void sol_memcmp_(const void *left, const void *right, u64 length, int *result);
 
-/** The errors of the runtime's own range that these programs answer with. */
+/** Errors of the runtime that these programs return. */
 #define ERROR_INVALID_ARGUMENT (2ULL << 32)
 #define ERROR_INVALID_INSTRUCTION_DATA (3ULL << 32)
 #define ERROR_MISSING_SIGNATURE (8ULL << 32)
 #define ERROR_NOT_ENOUGH_ACCOUNTS (11ULL << 32)
 
 
-/** Leaves the function with the error of an expression, if it has one. */
+/** Returns the error of an expression from the function, if any. */
 #define TRY(expression)                                                                                                \
   do {                                                                                                                 \
     const u64 error_ = (expression);                                                                                   \
@@ -94,7 +94,7 @@ extern void sol_memcmp_(const void *left, const void *right, u64 length, int *re
     if (!(condition)) return (error);                                                                                  \
   } while (0)
 
-/** The owner of accounts that hold nothing but lamports; also the id of the system program. */
+/** Owner of accounts that contain only lamports: the system program. */
 static const u8 SYSTEM_PROGRAM[KEY_BYTES] = {0};
 
 static inline int equal_keys(const u8 *left, const u8 *right) {
@@ -115,20 +115,20 @@ static inline void copy_key(u8 *to, const u8 *from) {
   U64_AT(to + 24) = U64_AT(from + 24);
 }
 
-/** The runtime keeps an account's length right before its data, and changes it there. */
+/** The runtime stores an account's length immediately before its data, and updates it there. */
 static inline u64 data_length(const struct account *account) { return U64_AT(account->data - 8); }
 
-/** The account as another program is to be given it: after an instruction that changed its length, too. */
+/** Returns the account for a call to another program, with its current length. */
 static inline struct account current(const struct account *account) {
   struct account now = *account;
   now.length = data_length(account);
   return now;
 }
 
-/** Bytes that the runtime leaves free after an account's data, for the account to grow. */
+/** Free bytes after an account's data, into which the account can grow. */
 #define ROOM_TO_GROW 10240
 
-/** Reads what the loader has put at `input`. An account that is named again is the same account. */
+/** Parses the loader's input. A repeated account refers to its first occurrence. */
 static u64 read_call(u8 *input, struct call *call) {
   const u64 count = U64_AT(input);
   REQUIRE(count <= ACCOUNTS_MAX, ERROR_INVALID_ARGUMENT);
@@ -159,7 +159,7 @@ static u64 read_call(u8 *input, struct call *call) {
   return 0;
 }
 
-/** Unix seconds, as the validators agree on them. */
+/** Unix seconds, as agreed by the validators. */
 static inline i64 now_seconds(void) {
   struct {
     u64 slot;

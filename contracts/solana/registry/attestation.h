@@ -1,5 +1,5 @@
-// Spending an attestation: rebuilds the statement that was signed from what is true of this call, and makes the account
-// that says its uuid is spent. Statement: docs/decisions.md §2, "What Solana signs".
+// Consumes an attestation: builds the signed statement from the data of this call, and creates the account that marks
+// its uuid as consumed. Statement: docs/decisions.md §2, "What Solana signs".
 #pragma once
 #include "signature.h"
 
@@ -16,7 +16,7 @@ struct attestation {
   const u8 *expiration;
 };
 
-/** Data after the discriminator: target, lamports, arguments with their u32 length, uuid, attester, signature, expiration. */
+/** Data after the discriminator: target, lamports, arguments with u32 length, uuid, attester, signature, expiration. */
 static u64 read_attestation(const struct call *call, struct attestation *attestation) {
   const u64 arguments_at = 8 + KEY_BYTES + 8 + 4;
   const u64 rest = UUID_BYTES + KEY_BYTES + SIGNATURE_BYTES + 8;
@@ -35,7 +35,7 @@ static u64 read_attestation(const struct call *call, struct attestation *attesta
 
 static inline int is_expired(i64 expiration) { return now_seconds() - CLOCK_DRIFT_SECONDS > expiration; }
 
-/** The 32 bytes that an attester signs. */
+/** Computes the 32 bytes that an attester signs. */
 static void hash_statement(const struct attestation *attestation, const u8 *from, const u8 *policy, u8 *message) {
   u8 hashes[2 * 32];
   const struct slice arguments = {attestation->arguments, attestation->arguments_length};
@@ -91,8 +91,8 @@ static u64 validate_attestation(struct call *call) {
 }
 
 /**
- * cleanup_expired_uuid(), by anyone: gives the rent back to who paid it, once the attestation can't be spent any more.
- * Accounts: spent uuid (w), who paid (w).
+ * cleanup_expired_uuid(), callable by anyone: returns the rent to its payer after the attestation has expired.
+ * Accounts: spent uuid (w), payer (w).
  */
 static u64 cleanup_expired_uuid(struct call *call) {
   REQUIRE(call->account_count >= 2, ERROR_NOT_ENOUGH_ACCOUNTS);

@@ -1,10 +1,10 @@
-// The registry's authority: who it is, and the attesters that it knows.
+// The registry's authority, and its attesters.
 #pragma once
 #include "state.h"
 
 /**
  * initialize(). Accounts: registry (w), authority (w, signs), system program, this program's data.
- * The upgrade authority of this program alone can do it, so that nobody comes before the one who deployed it.
+ * Only the upgrade authority of this program can call it, so that nobody can precede the deployer.
  */
 static u64 initialize(struct call *call) {
   REQUIRE(call->account_count >= 4, ERROR_NOT_ENOUGH_ACCOUNTS);
@@ -42,7 +42,7 @@ static u64 register_attester(struct call *call) {
   return 0;
 }
 
-/** deregister_attester(attester). Accounts: registry (w), attester account (w), authority (w, signs): it gets the rent. */
+/** deregister_attester(attester). Accounts: registry (w), attester account (w), authority (w, signs, gets the rent). */
 static u64 deregister_attester(struct call *call) {
   REQUIRE(call->account_count >= 3, ERROR_NOT_ENOUGH_ACCOUNTS);
   REQUIRE(call->data_length == 8 + KEY_BYTES, ERROR_INVALID_INSTRUCTION_DATA);
@@ -57,7 +57,7 @@ static u64 deregister_attester(struct call *call) {
 }
 
 /**
- * transfer_authority(new authority), the first of two steps; the zero key takes it back. Accounts: registry (w),
+ * transfer_authority(new authority), the first of two steps; the zero key withdraws it. Accounts: registry (w),
  * authority (signs).
  */
 static u64 transfer_authority(struct call *call) {

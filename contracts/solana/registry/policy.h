@@ -1,9 +1,9 @@
-// Which policy a target has: set by the target program's upgrade authority, by an owner that it declared, or, where the
-// target is no program, by an owner that the target itself declared with its signature.
+// The policy of a target, set by the upgrade authority of the target program, by an owner that this authority declared,
+// or, if the target is not a program, by an owner that the target declared with its signature.
 #pragma once
 #include "state.h"
 
-/** The instruction's text: u32 length, then 1 to 64 visible ASCII characters and nothing more. */
+/** The instruction's text: u32 length, then 1 to 64 visible ASCII characters. */
 static u64 read_policy_text(const struct call *call, const u8 **text, u32 *length) {
   REQUIRE(call->data_length >= 12, ERROR_INVALID_INSTRUCTION_DATA);
   const u32 stated = U32_AT(call->data + 8);
@@ -28,8 +28,8 @@ static void write_policy_text(u8 *policy, const u8 *text, u32 length, i64 set_at
 }
 
 /**
- * set_policy_id(text): the target's first. Accounts: registry (w), policy (w), target, its program data, authority
- * (w, signs), system program.
+ * set_policy_id(text): sets a target's first policy. Accounts: registry (w), policy (w), target, its program data,
+ * authority (w, signs), system program.
  */
 static u64 set_policy(struct call *call) {
   REQUIRE(call->account_count >= 6, ERROR_NOT_ENOUGH_ACCOUNTS);
@@ -55,7 +55,7 @@ static u64 set_policy(struct call *call) {
   return 0;
 }
 
-/** The program's own policy account of `target`, and a signer who may change it now. */
+/** Requires the policy account of `target`, and a signer who may change it. */
 static u64 require_policy_owner(const struct call *call, const struct account *policy, const struct account *target,
                                 const struct account *program_data, const struct account *authority) {
   REQUIRE(is_own(call, policy, POLICY_KIND, POLICY_LENGTH), ERROR_POLICY_NOT_FOUND);
@@ -84,9 +84,9 @@ static u64 update_policy(struct call *call) {
 }
 
 /**
- * set_policy_owner(): hands the policy to an owner, who signs too. The system program as new owner, which only the
- * upgrade authority can name, takes it back. Accounts: registry, policy (w), target, its program data, authority
- * (signs), new owner (signs).
+ * set_policy_owner(): transfers the policy to an owner, who also signs. The upgrade authority can name the system
+ * program as the new owner, which revokes ownership. Accounts: registry, policy (w), target, its program data,
+ * authority (signs), new owner (signs).
  */
 static u64 set_policy_owner(struct call *call) {
   REQUIRE(call->account_count >= 6, ERROR_NOT_ENOUGH_ACCOUNTS);
@@ -97,14 +97,14 @@ static u64 set_policy_owner(struct call *call) {
   TRY(require_policy_owner(call, policy, target, program_data, authority));
   u8 *kind = policy->data + POLICY_OWNER_KIND;
   if (equal_keys(owner->key, SYSTEM_PROGRAM)) {
-    // Without an upgrade authority nobody could change the policy after this.
+    // Without an upgrade authority, nobody could change the policy afterwards.
     REQUIRE(is_upgrade_authority(target->key, program_data, authority), ERROR_INVALID_AUTHORITY);
     *kind = OWNER_NONE;
     copy_key(policy->data + POLICY_AUTHORITY, authority->key);
     return 0;
   }
   REQUIRE(owner->is_signer, ERROR_MISSING_SIGNATURE);
-  // An owner whom the account declared hands on no more than it has.
+  // An owner that the account declared cannot transfer more rights than it has.
   if (*kind != OWNER_OF_ACCOUNT || is_program(target)) *kind = OWNER_DECLARED;
   copy_key(policy->data + POLICY_AUTHORITY, owner->key);
   return 0;

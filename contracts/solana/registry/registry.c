@@ -1,10 +1,10 @@
-// The registry program: knows a deployment's attesters and the policies of programs, and spends each attestation once.
-// An instruction's first 8 bytes are those of SHA-256 of "global:" and its name, as Anchor has them.
+// The registry program: stores a deployment's attesters and the policies of programs, and consumes each attestation
+// once. An instruction starts with the first 8 bytes of the SHA-256 hash of "global:" and its name, as in Anchor.
 #include "attestation.h"
 #include "authority.h"
 #include "policy.h"
 
-/** The program's heap, which begins as zeros: what is too large for a stack frame lies there. */
+/** The program's heap, initially zeros, for data that is too large for a stack frame. */
 static struct call *const CALL = (struct call *)0x300000000;
 
 u64 entrypoint(u8 *input) {

@@ -1,5 +1,5 @@
-// The Ed25519 program's instruction right before the running one: that it has checked this signature, by this key, over
-// this message. A transaction with a signature that does not verify does not get here.
+// Requires that the Ed25519 program's instruction immediately before the current one checked this signature by this key
+// over this message. A transaction with an invalid signature fails before this check.
 // Source: https://solana.com/docs/core/programs/precompiles, the layout of the instructions sysvar.
 #pragma once
 #include "state.h"
@@ -16,19 +16,19 @@ static const u8 ED25519_PROGRAM[KEY_BYTES] = {
 #define MESSAGE_BYTES 32
 /** Number of signatures, padding, then seven u16. */
 #define ED25519_HEADER 16
-/** Stands for the instruction in which it is written. */
+/** Refers to the instruction that contains it. */
 #define THIS_INSTRUCTION 0xffff
 
 static u64 require_checked_signature(const struct account *sysvar, const u8 *signature, const u8 *key,
                                      const u8 *message) {
   REQUIRE(equal_keys(sysvar->key, INSTRUCTIONS_SYSVAR), ERROR_INVALID_ACCOUNT_DATA);
-  // Count of instructions, where each begins, the instructions, and the index of the running one.
+  // Number of instructions, their offsets, the instructions, and the index of the current one.
   const u64 total = data_length(sysvar);
   REQUIRE(total >= 4, ERROR_INVALID_ACCOUNT_DATA);
   const u64 running = U16_AT(sysvar->data + total - 2);
   REQUIRE(running > 0 && running < U16_AT(sysvar->data), ERROR_INVALID_SIGNATURE);
   const u64 begins = U16_AT(sysvar->data + 2 * running);
-  // Count of accounts, which is none; the program; length of the data; the data.
+  // Number of accounts (zero), the program, length of the data, the data.
   const u64 data_at = begins + 2 + KEY_BYTES + 2;
   REQUIRE(data_at + ED25519_HEADER <= total, ERROR_INVALID_SIGNATURE);
   REQUIRE(U16_AT(sysvar->data + begins) == 0, ERROR_INVALID_SIGNATURE);

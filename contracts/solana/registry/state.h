@@ -1,9 +1,9 @@
-// What the registry keeps, and its errors. The first three accounts are laid out as the public registry program has them,
-// so that the same readers read both; what is ours alone stands after that.
+// Accounts and errors of the registry. The first three accounts have the layout of the public registry program, so that
+// the same readers can read both. Additional fields follow.
 #pragma once
 #include "../lib/accounts.h"
 
-/** "PredicateRegistry": authority, made at, changed at, attesters, policies; ours: who is to become the authority. */
+/** "PredicateRegistry": authority, created at, changed at, attesters, policies; additional: the pending authority. */
 #define REGISTRY_KIND 0xaeb40d786de20737ULL
 #define REGISTRY_LENGTH 104
 #define REGISTRY_AUTHORITY 8
@@ -13,14 +13,14 @@
 #define REGISTRY_POLICIES 64
 #define REGISTRY_PENDING 72
 
-/** "AttesterAccount": attester, whether it is registered, since when. */
+/** "AttesterAccount": attester, whether it is registered, time of registration. */
 #define ATTESTER_KIND 0x05a4abd7bf62b2e3ULL
 #define ATTESTER_LENGTH 49
 #define ATTESTER_KEY 8
 #define ATTESTER_REGISTERED 40
 #define ATTESTER_SINCE 41
 
-/** "PolicyAccount": target, who set it or owns it, the policy as u32 length and text, set at, changed at; ours: owner. */
+/** "PolicyAccount": target, setter or owner, policy as u32 length and text, set at, changed at; additional: owner. */
 #define POLICY_KIND 0xaf517f9ca4b7c9daULL
 #define POLICY_LENGTH 157
 #define POLICY_TARGET 8
@@ -30,24 +30,24 @@
 #define POLICY_TEXT_MAX 64
 #define POLICY_OWNER_KIND 156
 
-/** Who but the upgrade authority may change a policy: nobody. */
+/** Only the upgrade authority may change the policy. */
 #define OWNER_NONE 0
-/** The authority, which the upgrade authority has declared. */
+/** The owner, declared by the upgrade authority, may change the policy too. */
 #define OWNER_DECLARED 1
-/** The authority, which the target itself has declared, as long as it is no program. */
+/** The owner, declared by the target itself, may change the policy while the target is not a program. */
 #define OWNER_OF_ACCOUNT 2
 
-/** "SpentUuid", ours: uuid, until when its attestation counts, who paid and gets the rent back. */
+/** "SpentUuid", additional: uuid, end of validity of its attestation, payer, who gets the rent back. */
 #define SPENT_KIND 0xd202f565de2a3cc0ULL
 #define SPENT_LENGTH 64
 #define SPENT_UUID 8
 #define SPENT_EXPIRATION 24
 #define SPENT_PAYER 32
 
-/** Seconds for which an attestation counts after its expiration: validators' clocks are not exact. */
+/** Seconds for which an attestation is accepted after its expiration, because validators' clocks are inexact. */
 #define CLOCK_DRIFT_SECONDS 30
 
-/** The public program's numbers, where it has the same error. */
+/** Error numbers of the public program for the same errors. */
 #define ERROR_ATTESTER_ALREADY_REGISTERED 6000
 #define ERROR_ATTESTER_NOT_REGISTERED 6001
 #define ERROR_UNAUTHORIZED 6002
@@ -64,17 +64,17 @@
 #define ERROR_INVALID_ACCOUNT_DATA 6021
 #define ERROR_POLICY_NOT_FOUND 6022
 #define ERROR_INVALID_CLIENT_PROGRAM 6027
-/** Ours. */
+/** Additional errors. */
 #define ERROR_POLICY_ALREADY_SET 6100
 
 #define SEED(text) {(text), sizeof(text) - 1}
 
-/** The one account of this kind is made by `initialize`, at its address: the program's own with this kind is it. */
+/** `initialize` creates the only account of this kind, so any account of the program with this kind is the registry. */
 static u64 read_registry(const struct call *call, const struct account *registry) {
   return is_own(call, registry, REGISTRY_KIND, REGISTRY_LENGTH) ? 0 : ERROR_NOT_INITIALIZED;
 }
 
-/** The registry, changed by its authority. */
+/** Requires the registry and the signature of its authority. */
 static u64 require_authority(const struct call *call, const struct account *registry, const struct account *authority) {
   TRY(read_registry(call, registry));
   REQUIRE(authority->is_signer, ERROR_MISSING_SIGNATURE);

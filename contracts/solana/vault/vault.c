@@ -1,10 +1,10 @@
-// An example of a guarded program: a vault for each owner, whose lamports leave it only after the registry said yes. It
-// calls the registry itself, so that no other instruction of the transaction can stand for the answer. The policy sees
-// who alone, or who and what (amount and recipient), as its config says: a program that had both ways under one policy
-// would be as strong as the weaker one.
+// Example of a guarded program: a vault per owner that pays out lamports only if the registry accepts the attestation.
+// It calls the registry itself, so that no other instruction of the transaction can replace the answer. Depending on
+// its config, the policy evaluates the sender alone, or the sender, amount and recipient. A program with both variants
+// under one policy would be as weak as the weaker variant.
 #include "../lib/accounts.h"
 
-/** "VaultConfig": the registry program that is trusted, and whether amount and recipient are bound. */
+/** "VaultConfig": the trusted registry program, and whether amount and recipient are bound. */
 #define CONFIG_KIND 0x4d7766b8d82b5663ULL
 #define CONFIG_LENGTH 41
 #define CONFIG_REGISTRY 8
@@ -18,12 +18,12 @@
 #define ATTESTATION_BYTES 120
 #define VALIDATE_ATTESTATION 0xdc4901958f24e8faULL
 #define WITHDRAW 0x22a16d949c4612b7ULL
-/** Discriminator, target, lamports, length of the arguments; the arguments (this instruction's amount and recipient). */
+/** Discriminator, target, lamports, length of the arguments; the arguments (amount and recipient). */
 #define ARGUMENTS_AT 52
 #define ARGUMENTS_MAX 48
 
 static struct call *const CALL = (struct call *)0x300000000;
-/** What the registry is called with. */
+/** Arguments of the call to the registry. */
 static u8 *const REQUEST = (u8 *)(0x300000000 + 4096);
 
 #define SEED(text) {(text), sizeof(text) - 1}
@@ -46,7 +46,7 @@ static u64 initialize(struct call *call) {
   return 0;
 }
 
-/** Asks the registry, which fails this whole transaction unless it says yes. @param accounts the registry's seven */
+/** Calls the registry, which fails the whole transaction on a refusal. @param accounts the registry's seven accounts */
 static u64 require_attestation(const struct call *call, const u8 *config, const u8 *recipient,
                                const struct account *accounts) {
   const u64 arguments_length = config[CONFIG_BINDS_CALL] ? ARGUMENTS_MAX : 0;

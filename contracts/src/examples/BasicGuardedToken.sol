@@ -6,7 +6,7 @@ import {Attestation} from "../IPolicyRegistry.sol";
 import {TwoStepOwner} from "../TwoStepOwner.sol";
 import {TokenLedger} from "./TokenLedger.sol";
 
-/// @title Example: a token whose policy sees only who sends
+/// @title Example: a token whose policy evaluates only the sender
 contract BasicGuardedToken is BasicPolicyClient, TokenLedger, TwoStepOwner {
     constructor(address initialOwner, address registry, string memory policyID, uint256 supply)
         TokenLedger("Basic guarded example", "BGRD", initialOwner, supply)
@@ -15,8 +15,8 @@ contract BasicGuardedToken is BasicPolicyClient, TokenLedger, TwoStepOwner {
         _initPolicyClient(registry, policyID);
     }
 
-    /// @notice Makes a transfer of an attested sender.
-    /// @param attestation for this contract and the sender; `data` and `msg_value` left out
+    /// @notice Transfers tokens of an attested sender.
+    /// @param attestation for this contract and the sender, without `data` and `msg_value`
     function transfer(address to, uint256 amount, Attestation calldata attestation) external {
         _authorizeTransaction(attestation, msg.sender);
         _transfer(to, amount);

@@ -6,15 +6,15 @@ import {Attestation} from "../IPolicyRegistry.sol";
 import {TwoStepOwner} from "../TwoStepOwner.sol";
 import {VaultLedger} from "./VaultLedger.sol";
 
-/// @title Example: a vault whose policy sees only who deposits. Withdrawing needs no attestation, so nobody is locked in
+/// @title Example: a vault whose policy evaluates only the depositor. Withdrawals need no attestation
 contract BasicGuardedVault is BasicPolicyClient, VaultLedger, TwoStepOwner {
     constructor(address initialOwner, address registry, string memory policyID) {
         _setOwner(initialOwner);
         _initPolicyClient(registry, policyID);
     }
 
-    /// @notice Takes a deposit of an attested sender.
-    /// @param attestation for this contract and the sender; `data` and `msg_value` left out
+    /// @notice Accepts a deposit of an attested sender.
+    /// @param attestation for this contract and the sender, without `data` and `msg_value`
     function deposit(address beneficiary, Attestation calldata attestation) external payable {
         _authorizeTransaction(attestation, msg.sender);
         _deposit(beneficiary);

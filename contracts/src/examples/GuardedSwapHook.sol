@@ -5,7 +5,7 @@ import {Attestation} from "../IPolicyRegistry.sol";
 import {PolicyClient} from "../PolicyClient.sol";
 import {TwoStepOwner} from "../TwoStepOwner.sol";
 
-/// @dev As Uniswap v4 has it; a currency is an address.
+/// @dev As in Uniswap v4; a currency is an address.
 struct PoolKey {
     address currency0;
     address currency1;
@@ -14,35 +14,34 @@ struct PoolKey {
     address hooks;
 }
 
-/// @dev As Uniswap v4 has it. An amount below zero is paid exactly, one above zero is got exactly.
+/// @dev As in Uniswap v4. A negative amount is paid exactly, a positive amount is received exactly.
 struct SwapParams {
     bool zeroForOne;
     int256 amountSpecified;
     uint160 sqrtPriceLimitX96;
 }
 
-/// @title A router that says on whose behalf it swaps
+/// @title A router that names its caller
 interface IMsgSender {
     /// @notice The account that called the router.
     function msgSender() external view returns (address user);
 }
 
-/// @title Example: a Uniswap v4 hook that lets a swap through only with an attestation in its hook data
-/// @notice Its address has to say that it wants beforeSwap and nothing else: the last 14 bits are 0x0080, by the salt of
-/// CREATE2. A pool without another hook is no way around it, but another pool of the same tokens is: guard the tokens as
-/// well where that matters.
+/// @title Example: a Uniswap v4 hook that permits a swap only with an attestation in its hook data
+/// @notice Its address must enable only beforeSwap: the salt of CREATE2 is chosen so that the last 14 bits are 0x0080.
+/// Another pool of the same tokens circumvents the hook: guard the tokens as well if that matters.
 contract GuardedSwapHook is PolicyClient, TwoStepOwner {
-    /// @notice Uniswap's, which alone may call.
+    /// @notice Uniswap's pool manager, the only permitted caller.
     address public immutable poolManager;
-    /// @notice Routers that tell the truth about their callers.
+    /// @notice Routers that are trusted to name their callers.
     mapping(address router => bool) public isTrusted;
 
-    /// @notice `router` may swap for its callers, or no longer.
+    /// @notice The trust in `router` was changed.
     event RouterTrusted(address indexed router, bool trusted);
 
     /// @notice The caller is not the pool manager.
     error NotPoolManager(address caller);
-    /// @notice The router might lie about its caller.
+    /// @notice The router is not trusted to name its caller.
     error RouterNotTrusted(address router);
 
     constructor(address initialOwner, address registry, string memory policyID, address manager) {
@@ -51,10 +50,10 @@ contract GuardedSwapHook is PolicyClient, TwoStepOwner {
         _initPolicyClient(registry, policyID);
     }
 
-    /// @notice Called by the pool manager before each swap; reverts unless the router's caller may make it.
+    /// @notice Called by the pool manager before each swap; reverts unless the router's caller is permitted to swap.
     /// @param hookData the ABI-encoded attestation, for `data` = the encoded call
-    /// `_swap(address,address,bool,bool,uint256)` of both currencies, the direction, whether the amount is what is paid,
-    /// and the amount
+    /// `_swap(address,address,bool,bool,uint256)` with both currencies, the direction, whether the amount is paid
+    /// exactly, and the amount
     function beforeSwap(address router, PoolKey calldata key, SwapParams calldata params, bytes calldata hookData)
         external
         returns (bytes4 selector, int256 delta, uint24 fee)
@@ -79,7 +78,7 @@ contract GuardedSwapHook is PolicyClient, TwoStepOwner {
         return (this.beforeSwap.selector, 0, 0);
     }
 
-    /// @notice Says whether a router's word about its callers counts.
+    /// @notice Sets whether a router is trusted to name its callers.
     function trustRouter(address router, bool trusted) external onlyOwner {
         isTrusted[router] = trusted;
         emit RouterTrusted(router, trusted);

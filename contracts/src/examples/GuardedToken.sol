@@ -6,7 +6,7 @@ import {PolicyClient} from "../PolicyClient.sol";
 import {TwoStepOwner} from "../TwoStepOwner.sol";
 import {TokenLedger} from "./TokenLedger.sol";
 
-/// @title Example: a token whose policy sees each transfer's sender, receiver and amount
+/// @title Example: a token whose policy evaluates sender, receiver and amount of each transfer
 contract GuardedToken is PolicyClient, TokenLedger, TwoStepOwner {
     constructor(address initialOwner, address registry, string memory policyID, uint256 supply)
         TokenLedger("Guarded example", "GRD", initialOwner, supply)
@@ -15,7 +15,7 @@ contract GuardedToken is PolicyClient, TokenLedger, TwoStepOwner {
         _initPolicyClient(registry, policyID);
     }
 
-    /// @notice Makes the transfer that the attestation is for.
+    /// @notice Makes the attested transfer.
     /// @param attestation for `data` = the encoded call `_transfer(address,uint256)`
     function transfer(address to, uint256 amount, Attestation calldata attestation) external {
         _authorizeTransaction(

@@ -6,14 +6,14 @@ import {PolicyClient} from "../PolicyClient.sol";
 import {TwoStepOwner} from "../TwoStepOwner.sol";
 import {VaultLedger} from "./VaultLedger.sol";
 
-/// @title Example: a vault whose policy sees who deposits how much for whom, and who withdraws what to where
+/// @title Example: a vault whose policy evaluates the parties and amounts of deposits and withdrawals
 contract GuardedVault is PolicyClient, VaultLedger, TwoStepOwner {
     constructor(address initialOwner, address registry, string memory policyID) {
         _setOwner(initialOwner);
         _initPolicyClient(registry, policyID);
     }
 
-    /// @notice Takes the deposit that the attestation is for.
+    /// @notice Accepts the attested deposit.
     /// @param attestation for `data` = the encoded call `_deposit(address)` and `msg_value` = the deposit
     function deposit(address beneficiary, Attestation calldata attestation) external payable {
         _authorizeTransaction(
@@ -22,7 +22,7 @@ contract GuardedVault is PolicyClient, VaultLedger, TwoStepOwner {
         _deposit(beneficiary);
     }
 
-    /// @notice Pays out what the attestation is for.
+    /// @notice Pays the attested withdrawal.
     /// @param attestation for `data` = the encoded call `_withdraw(address,uint256)`
     function withdraw(address receiver, uint256 amount, Attestation calldata attestation) external {
         _authorizeTransaction(

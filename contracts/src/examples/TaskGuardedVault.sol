@@ -13,7 +13,7 @@ contract TaskGuardedVault is TaskClient, VaultLedger, TwoStepOwner {
         _setTaskPolicy(verifier, policyID, quorum);
     }
 
-    /// @notice Takes the deposit that the task is for.
+    /// @notice Accepts the deposit of the task.
     /// @param message for `data` = the encoded call `_deposit(address)` and `msg_value` = the deposit
     function deposit(address beneficiary, TaskMessage calldata message) external payable {
         _authorizeTask(message, abi.encodeWithSignature("_deposit(address)", beneficiary), msg.sender, msg.value);

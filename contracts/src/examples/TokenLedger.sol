@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.24;
 
-/// @title A fixed supply of tokens: the part of the example tokens that knows nothing of policies
-/// @dev There is deliberately no plain `transfer`: it would be a way around the policy.
+/// @title Fixed supply of tokens: the part of the example tokens that is independent of policies
+/// @dev Deliberately without a plain `transfer`, which would bypass the policy.
 abstract contract TokenLedger {
     /// @notice ERC-20 name.
     string public name;
@@ -10,15 +10,15 @@ abstract contract TokenLedger {
     string public symbol;
     /// @notice ERC-20 decimals.
     uint8 public constant decimals = 18;
-    /// @notice All tokens there will ever be.
+    /// @notice Total supply.
     uint256 public totalSupply;
-    /// @notice What each account can transfer.
+    /// @notice Balance of each account.
     mapping(address account => uint256) public balanceOf;
 
     /// @notice ERC-20 transfer.
     event Transfer(address indexed from, address indexed to, uint256 value);
 
-    /// @notice The caller has less than that.
+    /// @notice The caller's balance is too low.
     error BalanceTooLow(uint256 balance, uint256 amount);
 
     constructor(string memory tokenName, string memory tokenSymbol, address holder, uint256 supply) {

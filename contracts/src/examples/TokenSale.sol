@@ -5,22 +5,22 @@ import {Attestation} from "../IPolicyRegistry.sol";
 import {PolicyClient} from "../PolicyClient.sol";
 import {TwoStepOwner} from "../TwoStepOwner.sol";
 
-/// @title Example: a sale whose policy sees who buys and for how much
-/// @notice Records who bought how many tokens. Handing them out is another contract's, which reads `tokensOf`.
+/// @title Example: a sale whose policy evaluates the buyer and the amount
+/// @notice Records purchases of tokens. Another contract distributes the tokens and reads `tokensOf`.
 contract TokenSale is PolicyClient, TwoStepOwner {
-    /// @notice Tokens for one wei.
+    /// @notice Tokens per wei.
     uint256 public immutable rate;
-    /// @notice Tokens that are left.
+    /// @notice Remaining tokens.
     uint256 public tokensLeft;
-    /// @notice What each account bought.
+    /// @notice Tokens bought by each account.
     mapping(address account => uint256) public tokensOf;
 
     /// @notice `buyer` paid `paid` wei for `tokens`.
     event Bought(address indexed buyer, uint256 paid, uint256 tokens);
 
-    /// @notice Fewer tokens are left than that.
+    /// @notice Too few tokens remain.
     error SoldOut(uint256 tokensLeft, uint256 tokens);
-    /// @notice The owner did not take the money.
+    /// @notice The owner refused the payment.
     error TransferFailed();
 
     constructor(address initialOwner, address registry, string memory policyID, uint256 tokensPerWei, uint256 supply) {
@@ -30,8 +30,8 @@ contract TokenSale is PolicyClient, TwoStepOwner {
         _initPolicyClient(registry, policyID);
     }
 
-    /// @notice Sells to the caller what the attestation is for.
-    /// @param attestation for `data` = the encoded call `_buy()` and `msg_value` = what is paid
+    /// @notice Sells the attested amount to the caller.
+    /// @param attestation for `data` = the encoded call `_buy()` and `msg_value` = the payment
     function buy(Attestation calldata attestation) external payable {
         _authorizeTransaction(attestation, abi.encodeWithSignature("_buy()"), msg.sender, msg.value);
         uint256 tokens = msg.value * rate;
@@ -41,7 +41,7 @@ contract TokenSale is PolicyClient, TwoStepOwner {
         emit Bought(msg.sender, msg.value, tokens);
     }
 
-    /// @notice Pays the owner what was taken.
+    /// @notice Pays the proceeds to the owner.
     function collect() external onlyOwner {
         (bool isSent,) = msg.sender.call{value: address(this).balance}("");
         if (!isSent) revert TransferFailed();

@@ -8,21 +8,21 @@ import {TwoStepOwner} from "../TwoStepOwner.sol";
 import {VaultLedger} from "./VaultLedger.sol";
 
 /// @title Example: the guarded vault for an ERC-1967 proxy
-/// @dev The mixins' state is in ERC-7201 namespaces, so that the vault's own can grow in later versions.
+/// @dev The mixins' state is in ERC-7201 namespaces, so that later versions can add state to the vault.
 contract UpgradeableGuardedVault is PolicyClient, VaultLedger, TwoStepOwner, Initializable {
     /// @dev The implementation itself can't be initialized by anyone.
     constructor() {
         _disableInitializers();
     }
 
-    /// @param registry whose attesters count
+    /// @param registry registry whose attesters are accepted
     /// @param policyID the project's verification hash
     function initialize(address initialOwner, address registry, string calldata policyID) external initializer {
         _setOwner(initialOwner);
         _initPolicyClient(registry, policyID);
     }
 
-    /// @notice Takes the deposit that the attestation is for.
+    /// @notice Accepts the attested deposit.
     /// @param attestation for `data` = the encoded call `_deposit(address)` and `msg_value` = the deposit
     function deposit(address beneficiary, Attestation calldata attestation) external payable {
         _authorizeTransaction(

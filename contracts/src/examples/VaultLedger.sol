@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.24;
 
-/// @title Native tokens held for their depositors: the part of the example vaults that knows nothing of policies
+/// @title Balances of native tokens: the part of the example vaults that is independent of policies
 abstract contract VaultLedger {
     /// @notice What each account can withdraw, in wei.
     mapping(address account => uint256) public balanceOf;
 
-    /// @notice `payer` paid `amount` wei in for `beneficiary`.
+    /// @notice `payer` deposited `amount` wei for `beneficiary`.
     event Deposited(address indexed payer, address indexed beneficiary, uint256 amount);
-    /// @notice `account` had `amount` wei of its balance paid to `receiver`.
+    /// @notice `account` withdrew `amount` wei to `receiver`.
     event Withdrawn(address indexed account, address indexed receiver, uint256 amount);
 
-    /// @notice The caller has less than that.
+    /// @notice The caller's balance is too low.
     error BalanceTooLow(uint256 balance, uint256 amount);
-    /// @notice The receiver did not take the money.
+    /// @notice The receiver refused the payment.
     error TransferFailed();
 
     function _deposit(address beneficiary) internal {
@@ -24,7 +24,7 @@ abstract contract VaultLedger {
     function _withdraw(address receiver, uint256 amount) internal {
         uint256 balance = balanceOf[msg.sender];
         if (balance < amount) revert BalanceTooLow(balance, amount);
-        // Before the transfer, so that a receiver who calls back finds the money gone.
+        // Before the transfer, so that a reentrant receiver finds the reduced balance.
         balanceOf[msg.sender] = balance - amount;
         emit Withdrawn(msg.sender, receiver, amount);
         (bool isSent,) = receiver.call{value: amount}("");

@@ -5,7 +5,7 @@ import {Attestation, IPolicyRegistry, Statement} from "@countersign/contracts/sr
 import {PolicyRegistry} from "@countersign/contracts/src/PolicyRegistry.sol";
 import {Counter} from "../src/Counter.sol";
 
-/// @dev What these tests need of Foundry's cheatcodes; forge-std has them all.
+/// @dev The cheatcodes of Foundry that these tests use; forge-std contains all of them.
 interface Vm {
     function addr(uint256 privateKey) external pure returns (address);
     function sign(uint256 privateKey, bytes32 digest) external pure returns (uint8 v, bytes32 r, bytes32 s);
@@ -13,7 +13,7 @@ interface Vm {
     function expectPartialRevert(bytes4 selector) external;
 }
 
-/// @title Tests a guarded contract without the service: the test is the attester
+/// @title Tests a guarded contract without the service: the test acts as the attester
 contract CounterTest {
     Vm private constant vm = Vm(address(uint160(uint256(keccak256("hevm cheat code")))));
     string private constant POLICY = "x-0123456789abcdef";
@@ -30,7 +30,7 @@ contract CounterTest {
         counter = new Counter(address(registry), POLICY);
     }
 
-    /// @dev As the service signs it for a request of `from`, with the contract's policy and no data and value.
+    /// @dev Signs like the service, for a request of `from` with the contract's policy and without data and value.
     function attest(uint256 key, string memory uuid, address from) private view returns (Attestation memory) {
         uint256 expiration = block.timestamp + 300;
         bytes32 digest = registry.hashStatementWithExpiry(
