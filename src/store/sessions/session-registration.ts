@@ -1,7 +1,7 @@
 // Creates a session, or reuses the session registered for the same wallet (decisions §5, "Reuse").
 import type { Level } from '../../domain/level.ts'
 import type { Registered, Registration } from '../../domain/session.ts'
-import { isSessionOpen, type Session, type SessionEventKind } from '../../domain/session.ts'
+import { isSessionOpen, type Session } from '../../domain/session.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Transaction } from '../database.ts'
 import { StoreUnavailableError } from '../errors.ts'
@@ -141,7 +141,10 @@ const lockReusable = async (transaction: Transaction, input: Registration, level
   throw new StoreUnavailableError(new Error('the session keeps changing'))
 }
 
-/** Updates a locked session: its origin and, if the session is open, the organization's current level. */
+/**
+ * Updates a locked session: its origin and, if the session is open, the organization's current level. The origin has no
+ * event, because registrations are unlimited and each view of a session reads all its events.
+ */
 const renew = async (
   transaction: Transaction,
   locked: Session,
@@ -149,18 +152,20 @@ const renew = async (
   level: Level,
   nowSeconds: number,
 ): Promise<Session> => {
-  let session = locked
-  const note = async (
-    kind: SessionEventKind,
-    changes: Partial<Pick<Session, 'originUrl' | 'level'>>,
-  ): Promise<void> => {
-    const { organizationId, id, sequence } = session
-    const values = { ...changes, sequence: sequence + 1 }
-    session = { ...session, ...values }
+  const { organizationId, id } = locked
+  const isLevelNew = isSessionOpen(locked.status) && locked.level !== level
+  const values = {
+    originUrl: input.originUrl ?? locked.originUrl,
+    ...(isLevelNew ? { level, sequence: locked.sequence + 1 } : {}),
+  }
+  const session = { ...locked, ...values }
+  if (isLevelNew || values.originUrl !== locked.originUrl) {
     await SESSIONS.updateAll(transaction, { organizationId, id }, values)
+  }
+  if (isLevelNew) {
     await addEvent(transaction, session, {
       sequence: session.sequence,
-      kind,
+      kind: 'level-changed',
       status: session.status,
       actor: input.actor,
       publicComment: null,
@@ -168,10 +173,6 @@ const renew = async (
       createdAtSeconds: nowSeconds,
     })
   }
-  if (input.originUrl !== null && input.originUrl !== session.originUrl) {
-    await note('origin-changed', { originUrl: input.originUrl })
-  }
-  if (isSessionOpen(session.status) && session.level !== level) await note('level-changed', { level })
   await addToken(transaction, session, tokenOf(input), nowSeconds)
   return session
 }
