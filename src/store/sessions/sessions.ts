@@ -60,7 +60,7 @@ const conditionsOf = (filter: SessionFilter): (Expression | undefined)[] => {
     assignedTo === undefined
       ? undefined
       : assignedTo === null
-        ? sql`id NOT IN (${assigned} AND user_id IS NOT NULL)`
+        ? sql`NOT EXISTS (${assigned} AND session_id = sessions.id AND user_id IS NOT NULL)`
         : sql`id IN (${assigned} AND user_id = ${assignedTo})`,
   ]
 }
