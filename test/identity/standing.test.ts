@@ -273,3 +273,14 @@ describe('the session with details for policies', () => {
     expect(findDetailedSession([{ ...first, ...pending }], 1)).toBeNull()
   })
 })
+
+test('of two verifications, the session decided last counts, whichever was created first', () => {
+  const [older, newer] = [session(1, { decidedSequence: 40 }), session(2, { decidedSequence: 30 })]
+  for (const checkType of ['kyc', null] as const) {
+    expect(judgeStanding([newer, older], 1, checkType).verifying).toBe(older)
+    expect(judgeStanding([newer, { ...older, checkType: 'kyb' }], 1, null).verifying).toMatchObject({
+      checkType: 'kyb',
+    })
+  }
+  expect(findDetailedSession([newer, older], 1)).toBe(older)
+})

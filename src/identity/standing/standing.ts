@@ -25,7 +25,7 @@ export type StandingType = CheckType | 'any'
 export type StandingsByType = Readonly<Record<StandingType, KnownStanding>>
 
 export interface Standing {
-  /** Newest session that verifies the wallet; null if unverified. */
+  /** The session decided last of those that verify the wallet; null if unverified. */
   readonly verifying: WalletSession | null
   /** Status of the organization's newest own session, else of the verifying session; null for an unknown wallet. */
   readonly status: SessionStatus | null
@@ -33,12 +33,6 @@ export interface Standing {
 }
 
 const CHECK_TYPES: readonly CheckType[] = ['kyc', 'kyb']
-
-/** Session ids increase with time. */
-const newer = (left: WalletSession | undefined, right: WalletSession | undefined): WalletSession | undefined => {
-  if (left === undefined || right === undefined) return left ?? right
-  return left.sessionId >= right.sessionId ? left : right
-}
 
 /** Returns the matching session decided last; for equal numbers, the newer session. */
 const decidedLast = (
@@ -55,12 +49,14 @@ const isDecidedAfter = (session: WalletSession, other: WalletSession): boolean =
   return difference === 0 ? session.sessionId > other.sessionId : difference > 0
 }
 
+/** Session ids increase with time. */
 const newestOf = (
   sessions: readonly WalletSession[],
   matches: (session: WalletSession) => boolean,
 ): WalletSession | undefined =>
   sessions.reduce<WalletSession | undefined>(
-    (newest, session) => (matches(session) ? newer(newest, session) : newest),
+    (newest, session) =>
+      matches(session) && (newest === undefined || session.sessionId >= newest.sessionId) ? session : newest,
     undefined,
   )
 
@@ -69,9 +65,9 @@ const isAdverse = ({ own, status, decidedSequence }: WalletSession): boolean =>
   own && (status === 'rejected' || (status !== 'completed' && decidedSequence !== null))
 
 /**
- * Returns the newest completed session of the type at the level of the wallet's proof. The organization's own rejection
- * or revocation, of any type, invalidates earlier results until an own session of this type is completed. Another
- * organization's result doesn't count while an own session is unsettled.
+ * Returns the completed session of the type that was decided last, at the level of the wallet's proof or higher. The
+ * organization's own rejection or revocation, of any type, invalidates earlier results until an own session of this type
+ * is completed. Another organization's result doesn't count while an own session is unsettled.
  */
 const verifyingOf = (
   sessions: readonly WalletSession[],
@@ -86,7 +82,7 @@ const verifyingOf = (
   const isOtherAccepted =
     !sessions.some(({ own, isUnsettled }) => own && isUnsettled) &&
     (adverse === undefined || completed.some((session) => session.own && isAfterAdverse(session)))
-  return newestOf(
+  return decidedLast(
     completed,
     (session) => session.level >= level && (session.own ? isAfterAdverse(session) : isOtherAccepted),
   )
@@ -113,9 +109,10 @@ export const judgeStanding = (
   const types = checkType === null ? CHECK_TYPES : [checkType]
   const considered = sessions.filter((session) => types.includes(session.checkType))
   const latest = newestOf(considered, ({ own }) => own)
-  const verifying = types
-    .map((type) => verifyingOf(sessions, level, type))
-    .reduce((left, right) => newer(left, right), undefined)
+  const verifying = decidedLast(
+    types.flatMap((type) => verifyingOf(sessions, level, type) ?? []),
+    () => true,
+  )
   const identified = newestOf(considered, ({ own, connected, personId }) => own && connected && personId !== null)
   return {
     verifying: verifying ?? null,
