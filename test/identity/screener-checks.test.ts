@@ -45,3 +45,49 @@ test('at most eight are, and as many again once they are answered', async () => 
     expect([most, asked]).toEqual([8, round * 20])
   }
 })
+
+test('organizations take turns, and queries of an ended check are withdrawn', async () => {
+  const asked: string[] = []
+  const answers: (() => void)[] = []
+  const limits: (() => void)[] = []
+  const checks = createScreenerChecks({
+    screeners: ['stub'],
+    settings: async () => ({
+      of: () => ({ screeners: null, screenerScore: null, screenersAgain: false }) as never,
+      key: '',
+    }),
+    walletsOf: async (organizationId, ids) => {
+      const count = organizationId === 'ours' ? 100 : 1
+      const wallets = Array.from(
+        { length: count },
+        () => ({ address: organizationId }) as unknown as SessionWalletOverTime,
+      )
+      return new Map(ids.map((id) => [id, wallets]))
+    },
+    listsKey: async () => '',
+    ask: async (_screener, { address }) => {
+      asked.push(String(address))
+      await new Promise<void>((resolve) => void answers.push(resolve))
+      return { flagged: false, score: null, categories: null }
+    },
+    wait: () => new Promise<void>((resolve) => void limits.push(resolve)),
+  })
+  const outcomeOf = async (organizationId: string) => {
+    const comparison = await checks.begin(organizationId)
+    const [[check] = []] = (await comparison?.compare([{ id: 's', organizationId } as Session])) ?? []
+    return check?.outcome
+  }
+  const ours = outcomeOf('ours')
+  await new Promise(setImmediate)
+  const theirs = outcomeOf('theirs')
+  await new Promise(setImmediate)
+  answers.shift()?.()
+  await new Promise(setImmediate)
+  expect(asked).toEqual([...Array(8).fill('ours'), 'theirs'])
+  limits[0]?.()
+  expect(await ours).toBe('not-done')
+  for (const answer of answers.splice(0)) answer()
+  expect(await theirs).toBe('passed')
+  await new Promise(setImmediate)
+  expect(asked.length).toBe(9)
+})

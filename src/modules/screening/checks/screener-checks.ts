@@ -27,7 +27,7 @@ const PART = `${WALLET_CHECKS}.screeners`
  * later.
  */
 const TIME_LIMIT_MS = 3_000
-/** Maximum concurrent queries for all sessions. Attestation requests query the same screeners. */
+/** Maximum concurrent queries; organizations take turns. Attestation requests query the same screeners. */
 const QUESTIONS_MAX = 8
 const SURE = 100
 const SILENT = 'the screener did not respond, or returned neither a flag nor a valid score'
@@ -65,6 +65,7 @@ export const createScreenerChecks = (dependencies: ScreenerCheckDependencies): R
   })
 
   const check = async (
+    organizationId: string,
     screener: string,
     wallets: readonly SessionWalletOverTime[],
     fromScore: number | null,
@@ -77,14 +78,18 @@ export const createScreenerChecks = (dependencies: ScreenerCheckDependencies): R
     }
     const hits: FoundHit[] = []
     let answered = 0
+    const ended = new AbortController()
     const askOne = async (wallet: SessionWalletOverTime): Promise<void> => {
-      const release = await slots.acquire('')
-      const answer = await ask(screener, wallet).finally(() => release?.())
+      const slot = slots.acquire(organizationId, ended.signal)
+      const release = await slot?.catch(() => null)
+      if (!release) return
+      const answer = await ask(screener, wallet).finally(release)
       const hit = answer === null ? null : isHit(answer, fromScore)
       if (hit !== null) answered += 1
       if (answer !== null && hit === true) hits.push(hitOf(screener, wallet, answer))
     }
     await Promise.race([Promise.all(wallets.map(askOne)), wait(TIME_LIMIT_MS)])
+    ended.abort()
     const subjects = wallets.map(subjectOf)
     const found = { name, subjects, hits: [...hits], settings: comparisonKey([fromScore]), lowestScore: fromScore ?? 0 }
     if (answered === wallets.length) return { ...found, version, detail, outcome: 'passed' }
@@ -120,7 +125,7 @@ export const createScreenerChecks = (dependencies: ScreenerCheckDependencies): R
           const version = versionOf(organizationId)
           return Promise.all(
             (await walletsOfEach(walletsOf, organizationId, sessions)).map((wallets) =>
-              Promise.all(asked.map((screener) => check(screener, wallets, screenerScore, version))),
+              Promise.all(asked.map((screener) => check(organizationId, screener, wallets, screenerScore, version))),
             ),
           )
         },
