@@ -42,7 +42,10 @@ export const COMPARED_STATUSES: readonly SessionStatus[] = ['submitted', 'comple
 /** Returns whether neither the person nor an operator can change the session. */
 export const isSessionFinal = (status: SessionStatus): boolean => SESSION_TRANSITIONS[status].length === 0
 
-/** Maximum changes, after which wallets and evidence are refused: each view of a session reads all its events. */
+/**
+ * Maximum changes, after which wallets and evidence are refused: each view of a session reads all its events. Applies
+ * once more after an erasure of the evidence.
+ */
 export const SESSION_CHANGES_MAX = 2_000
 
 /** Maximum per organization. A rejection covers the wallets of all of them. */

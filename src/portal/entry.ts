@@ -90,14 +90,18 @@ export const createEntry = (parts: PortalParts, limits: PageLimits) => {
     return { nonce, message, address: walletAddressText(wallet.address), expiresAtSeconds }
   }
 
-  /** A contract counts only on its own chain, because its address may have another owner on other chains. */
-  const belongs = (state: SessionState, on: WalletOnChain, kind: ProofKind): boolean => {
+  /**
+   * A contract counts only on its own chain, because its address may have another owner on other chains. Before a wallet
+   * was connected (`unproven`), a contract on any chain may take over the session, without the evidence in it.
+   */
+  const belongs = (state: SessionState, on: WalletOnChain, kind: ProofKind): 'yes' | 'unproven' | 'no' => {
     const { address } = on
-    if (kind !== 'erc1271' || on.family !== 'evm') {
-      return state.session.lockedAddress === address || state.wallets.some((wallet) => wallet.address === address)
-    }
-    const chain = parts.chains.byId(on.chainId)?.name
-    return state.wallets.some((wallet) => wallet.address === address && wallet.chain === chain)
+    const { session, wallets } = state
+    const isContract = kind === 'erc1271' && on.family === 'evm'
+    const chain = isContract ? parts.chains.byId(on.chainId)?.name : null
+    if (wallets.some((wallet) => wallet.address === address && (!isContract || wallet.chain === chain))) return 'yes'
+    if (session.lockedAddress !== address) return 'no'
+    return isContract ? 'unproven' : 'yes'
   }
 
   /** @throws LinkUnknownError, RateExceededError, ProofInvalidError, WalletForeignError */
@@ -110,9 +114,12 @@ export const createEntry = (parts: PortalParts, limits: PageLimits) => {
     if (asked === null || kind === null) throw new ProofInvalidError()
     const state = await sessions.find(organizationId, sessionId)
     // Thrown only after a valid proof, so nobody can find a session's wallets by guessing.
-    if (state === null || !belongs(state, asked.wallet, kind)) throw new WalletForeignError()
+    const owns = state === null ? 'no' : belongs(state, asked.wallet, kind)
+    if (owns === 'no') throw new WalletForeignError()
     const { secret, hash } = cookies.make()
-    if (!(await links.moveLink(asked, hash))) throw new ProofInvalidError()
+    const moved = await links.moveLink(asked, hash, owns === 'unproven')
+    if (moved === 'wallet-foreign') throw new WalletForeignError()
+    if (!moved) throw new ProofInvalidError()
     return { organizationId, sessionId, cookie: cookies.write(sessionId, secret) }
   }
 

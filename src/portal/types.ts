@@ -29,7 +29,11 @@ export interface PortalLinks {
   addHandover(link: LinkSession & FromBrowser, linkHash: Uint8Array, expiresAtSeconds: number): Promise<void>
   addChallenge(challenge: ContinuationChallenge): Promise<void>
   findChallenge(linkHash: Uint8Array, nonce: string): Promise<ContinuationChallenge | null>
-  moveLink(challenge: ContinuationChallenge, cookieHash: Uint8Array): Promise<boolean>
+  moveLink(
+    challenge: ContinuationChallenge,
+    cookieHash: Uint8Array,
+    onlyUnproven?: boolean,
+  ): Promise<boolean | 'wallet-foreign'>
 }
 
 /** See src/store/sessions/portal-progress.ts. */

@@ -267,6 +267,28 @@ describe('a session’s wallets', () => {
     expect(changed.sequence).toBe(SESSION_CHANGES_MAX + 2)
   })
 
+  test('the limit of 2,000 changes applies once more after the evidence was erased', async () => {
+    const session = await newSession()
+    const { database } = identity.store
+    const setSequence = (sequence: number) =>
+      database.execute('UPDATE sessions SET sequence = ? WHERE id = ?', [sequence, session.id])
+    await setSequence(SESSION_CHANGES_MAX)
+    const connect = (number: number) => identity.connect(ours, session.id, evmWallet(number))
+    await expect(connect(1)).rejects.toMatchObject({ name: 'SessionChangesLimitError' })
+    await database.execute(
+      `INSERT INTO session_events (organization_id, session_id, sequence, kind, status, actor, created_at_seconds)
+       VALUES (?, ?, ?, 'evidence-erased', 'pending', 'person', 1)`,
+      [ours, session.id, SESSION_CHANGES_MAX - 1],
+    )
+    await connect(1)
+    await setSequence(2 * SESSION_CHANGES_MAX - 1)
+    await expect(connect(2)).rejects.toMatchObject({ name: 'SessionChangesLimitError' })
+    await database.execute('UPDATE session_events SET sequence = ? WHERE kind = ?', [3_000, 'evidence-erased'])
+    await connect(2)
+    await setSequence(2 * SESSION_CHANGES_MAX)
+    await expect(connect(3)).rejects.toMatchObject({ name: 'SessionChangesLimitError' })
+  })
+
   test('of both families stand beside each other, in the order in which they came', async () => {
     const session = await newSession()
     await identity.connect(ours, session.id, SOLANA_WALLET)

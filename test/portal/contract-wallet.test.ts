@@ -158,9 +158,11 @@ describeOnChain('a contract wallet', () => {
     expect((await proceed(link, OTHER_CHAIN_ID, byStranger))['reason']).toBe('wallet-foreign')
     expect(await proceed(link, CHAIN_ID, byOwner)).toEqual({ kind: 'entered', sessionId })
 
-    // Nor before it is connected, where a session is for it.
+    // Before it is connected, the owner takes over a session that a stranger opened.
     const locked = await enter(host, { walletAddress: wallet })
-    expect((await proceed(locked.link, OTHER_CHAIN_ID, byStranger))['reason']).toBe('wallet-foreign')
+    await locked.person.agree(locked.sessionId)
+    expect(await proceed(locked.link, CHAIN_ID, byOwner)).toEqual({ kind: 'entered', sessionId: locked.sessionId })
+    expect((await locked.person.call('GET', `sessions/${locked.sessionId}`)).status).toBe(404)
   })
 
   test('is no verdict while its chain does not answer', async () => {

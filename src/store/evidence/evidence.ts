@@ -99,7 +99,7 @@ export const createEvidenceTable = (scope: TableScope) => {
       scope.write(async (transaction) => {
         const session = await lockOpen(transaction, target)
         if (session === null) return null
-        requireFewChanges(session)
+        await requireFewChanges(transaction, session)
         const current = await EVIDENCE.find(transaction, { ...keptOf(target), kind: FIELDS_KIND })
         if ((current?.id ?? null) !== replacedId) return false
         await acceptParts(transaction, target, changed, true)
@@ -145,7 +145,7 @@ export const createEvidenceTable = (scope: TableScope) => {
       scope.write(async (transaction) => {
         const session = await lockOpen(transaction, target)
         if (session === null) return null
-        requireFewChanges(session)
+        await requireFewChanges(transaction, session)
         const count = await EVIDENCE.count(transaction, { ...keptOf(target), kind: record.kind })
         if (count >= maximum) return false
         await acceptParts(transaction, target, [record.kind], true)

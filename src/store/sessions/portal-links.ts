@@ -153,8 +153,13 @@ export const createPortalLinkTable = (scope: TableScope) => ({
   /**
    * Spends the nonce of a verified proof, and moves its link and the session to another browser. Returns false if the
    * nonce is spent or expired, or if the move would erase evidence of an earlier decision.
+   * @param onlyUnproven refuses a session in which a wallet was ever connected, with `wallet-foreign`
    */
-  moveLink: (challenge: ContinuationChallenge, cookieHash: Uint8Array): Promise<boolean> =>
+  moveLink: (
+    challenge: ContinuationChallenge,
+    cookieHash: Uint8Array,
+    onlyUnproven = false,
+  ): Promise<boolean | 'wallet-foreign'> =>
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()
       const { nonce, linkHash, organizationId, sessionId } = challenge
@@ -164,7 +169,9 @@ export const createPortalLinkTable = (scope: TableScope) => ({
       // Lock first: a wallet may be connected concurrently.
       const locked = await lockSessionAsItIs(transaction, organizationId, sessionId)
       // Before a wallet is proven, the session may contain data of another person who knew its address.
-      const reason = (await wasProven(transaction, challenge)) ? null : 'consent was given before the wallet was proven'
+      const isProven = await wasProven(transaction, challenge)
+      if (isProven && onlyUnproven) return 'wallet-foreign'
+      const reason = isProven ? null : 'consent was given before the wallet was proven'
       if (!(await endOthers(transaction, challenge, locked, nowSeconds, reason))) return false
       const browser = { cookieHash, boundAtSeconds: nowSeconds }
       await BROWSERS.everywhere.put(transaction, { linkHash }, browser, { organizationId, sessionId })

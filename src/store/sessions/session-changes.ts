@@ -4,7 +4,7 @@ import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import { SESSION_CHANGES_MAX, type Session, type SessionEvent, type SessionState } from '../../domain/session.ts'
 import { SessionChangesLimitError } from '../../domain/session-errors.ts'
 import { recordChange, runAtCommit } from '../changes.ts'
-import { type Column, columnsOf, hidden, json, splitNames, text, typed } from '../columns.ts'
+import { type Column, columnsOf, hidden, json, splitNames, sql, text, typed } from '../columns.ts'
 import type { Transaction } from '../database.ts'
 import { defineTable } from '../table.ts'
 import { queueMessages } from '../webhooks/webhook-queue.ts'
@@ -137,9 +137,22 @@ export const addEvent = async (
   await queueMessages(transaction, session, event)
 }
 
-/** Call before a change that a person can repeat indefinitely. @throws SessionChangesLimitError */
-export const requireFewChanges = ({ sequence }: Session): void => {
-  if (sequence >= SESSION_CHANGES_MAX) throw new SessionChangesLimitError()
+/**
+ * Call before a change that a person can repeat indefinitely. After the evidence was erased, for example because the
+ * wallet's owner took the session over from a stranger, the limit applies once more. @throws SessionChangesLimitError
+ */
+export const requireFewChanges = async (transaction: Transaction, session: Session): Promise<void> => {
+  const { organizationId, id: sessionId, sequence } = session
+  if (sequence < SESSION_CHANGES_MAX) return
+  const erasure = {
+    organizationId,
+    sessionId,
+    kind: 'evidence-erased',
+    sequence: sql`> ${sequence - SESSION_CHANGES_MAX}`,
+  } as const
+  if (sequence >= 2 * SESSION_CHANGES_MAX || (await EVENTS.find(transaction, erasure)) === null) {
+    throw new SessionChangesLimitError()
+  }
 }
 
 export type SessionNote = Pick<SessionEvent, 'kind' | 'actor' | 'privateComment'>

@@ -50,7 +50,7 @@ export const noteDetailsConsent = async (
   nowSeconds: number,
 ): Promise<Session> => {
   if (usesDetails === usedDetails) return session
-  if (usesDetails) requireFewChanges(session)
+  if (usesDetails) await requireFewChanges(transaction, session)
   const kind = usesDetails ? 'details-consented' : 'details-consent-withdrawn'
   return noteChange(transaction, session, { kind, actor: 'person', privateComment: version }, nowSeconds)
 }

@@ -1,7 +1,6 @@
 // Moves a session to another browser on behalf of portal-links.ts. Source: threats rows 2 and 4.
 
-import type { Session } from '../../domain/session.ts'
-import { isSessionOpen } from '../../domain/session.ts'
+import { isSessionOpen, SESSION_CHANGES_MAX, type Session } from '../../domain/session.ts'
 import type { LinkSession } from '../../domain/wallet.ts'
 import { bytes, integer, sql, text } from '../columns.ts'
 import type { Transaction } from '../database.ts'
@@ -9,6 +8,7 @@ import { eraseSessionEvidence } from '../evidence/evidence-erasure.ts'
 import { KEPT_OF_SESSION } from '../evidence/evidence-rows.ts'
 import { defineTable } from '../table.ts'
 import { releaseBrowsers } from './portal-browsers.ts'
+import { noteChange } from './session-changes.ts'
 
 export const HANDOVERS = defineTable('portal_handovers', {
   hash: bytes,
@@ -84,7 +84,12 @@ export const endOthers = async (
   if (erasure !== null) await transaction.execute(`DELETE FROM portal_agreements WHERE ${OF_SESSION}`, session)
   // The sweep deletes the files, which are unreadable without their keys.
   if (erased !== null) {
-    await eraseSessionEvidence(transaction, erased, { actor: 'person', privateComment: erasure }, nowSeconds)
+    const note = { actor: 'person', privateComment: erasure }
+    const rows = await eraseSessionEvidence(transaction, erased, note, nowSeconds)
+    // Starts the count of changes again, even if they left no evidence.
+    if (rows.length === 0 && erased.sequence >= SESSION_CHANGES_MAX) {
+      await noteChange(transaction, erased, { ...note, kind: 'evidence-erased' }, nowSeconds)
+    }
   }
   return true
 }

@@ -193,7 +193,7 @@ export const createSessionWalletTable = (scope: TableScope) => ({
       if (wallets.some((wallet) => wallet.address === address && wallet.chain === chain)) return before
       if (wallets.length >= WALLETS_PER_SESSION_MAX) throw new WalletLimitError()
       const ofSession = { organizationId, sessionId: session.id }
-      requireFewChanges(session)
+      await requireFewChanges(transaction, session)
       const otherChains = (await REMOVED_WALLETS.find(transaction, { ...ofSession, address }))?.chains ?? []
       const chains = otherChains.filter((other) => other !== chain)
       if (chains.length === 0) await REMOVED_WALLETS.removeAll(transaction, { ...ofSession, address })
