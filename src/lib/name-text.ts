@@ -60,8 +60,10 @@ const SEPARATE_MARKS = new RegExp(
     .join('')}]]`,
   'gv',
 )
-/** Empty brackets look like the letter O. */
-const EMPTY_BRACKETS = /\(\s*\)|\[\s*\]|\{\s*\}/g
+/** Letters in the form of marks, which names do not contain. */
+const MARKS_FOR_LETTERS = /[\u0363-\u036f\u1dd3-\u1df4\u2de0-\u2dff\ua674-\ua67b\ua69e\ua69f\u{1e08f}]/gu
+/** Empty brackets and circles look like the letter O. */
+const ROUND = /\(\s*\)|\[\s*\]|\{\s*\}|[○◌●◦◯⚪⚬⭕⭘]/gu
 const PUNCTUATION_IN_WORD = /(?<=[\p{L}\p{M}\p{N}])[\p{P}--[@§!¡¿?*#%\\]]+(?=[\p{L}\p{N}])/gv
 /** Punctuation that joins the words of names, and script-specific punctuation. */
 const JOINING = /^[\p{Pd}.·‧・•\/\&[\P{Script=Common}]]+$/v
@@ -107,6 +109,8 @@ const UNREADABLE = /[\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ff]/u
 /** Non-ASCII Latin letters of names. Others, such as clicks, tones and turned letters, look like different letters. */
 const NAME_LETTERS = 'æœøđðþßłħıŋȷŧǥəǝɓɖɗƒɣƙɛɔƴɲʋɩʊƥƭɦɨʉẞ'
 const ODD_LATIN = new RegExp(`[\\p{Script=Latin}--[a-zA-Z${NAME_LETTERS}${NAME_LETTERS.toUpperCase()}]]`, 'v')
+/** Letters that belong to no script, except the long vowel mark of Japanese. */
+const COMMON_LETTERS = /[[\p{L}&&\p{Script=Common}]--[ー]]/v
 const TRANSLITERATED = new RegExp(
   `^[\\P{L}${`Common Inherited Latin Cyrillic Greek Armenian Georgian Hebrew Arabic Syriac Thaana Nko Ethiopic Tifinagh Devanagari
   Bengali Gurmukhi Gujarati Oriya Tamil Telugu Kannada Malayalam Sinhala Thai Lao Tibetan Myanmar Khmer Mongolian Javanese
@@ -141,6 +145,7 @@ const toPieces = (written: string): readonly Omit<NamePiece, 'joint'>[] => {
     (signs > 0 && !isDecorated) ||
     UNREADABLE.test(text) ||
     ODD_LATIN.test(text.normalize('NFD')) ||
+    COMMON_LETTERS.test(text) ||
     !TRANSLITERATED.test(text) ||
     SCRIPTS.some(({ some, all }) => some.test(text) && !all.test(text))
   const latin = asLatin(text)
@@ -160,8 +165,9 @@ export const readNameText = (name: string): readonly NamePiece[] => {
     .normalize('NFKC')
     .replaceAll(APOSTROPHES, '')
     .replaceAll(INVISIBLE, '')
+    .replaceAll(MARKS_FOR_LETTERS, '*')
     .replaceAll(SEPARATE_MARKS, '')
-    .replaceAll(EMPTY_BRACKETS, '∅')
+    .replaceAll(ROUND, '∅')
     .replaceAll(PUNCTUATION_IN_WORD, (signs) => (JOINING.test(signs) ? signs : '*'))
   let end = 0
   return [...text.matchAll(WORDS)].flatMap(({ 0: word, index }) => {
