@@ -19,8 +19,13 @@ export interface SweepResult {
 }
 
 const BATCH = 100
-/** Minimum age of an orphan. A file is written before its row, so only older files without a row are orphans. */
-const ORPHAN_AGE_SECONDS = 3_600
+/** Minimum age of a file whose row was erased, but which could not be deleted. */
+const ERASED_AGE_SECONDS = 3_600
+/**
+ * Minimum age of a file without a row. Its key is lost with the row, so it is unreadable; but the database may be an
+ * older copy that was restored by mistake.
+ */
+const ORPHAN_AGE_SECONDS = 30 * 86_400
 
 export const createRetentionSweep =
   ({ store, erase, files, clock, requireSteadyClock }: RetentionDependencies) =>
@@ -35,7 +40,10 @@ export const createRetentionSweep =
     }
     let removed = 0
     for await (const { name, modifiedAtSeconds } of files.list()) {
-      if (clock.unixSeconds() - modifiedAtSeconds < ORPHAN_AGE_SECONDS || (await store.isFileInUse(name))) continue
+      const ageSeconds = clock.unixSeconds() - modifiedAtSeconds
+      if (ageSeconds < ERASED_AGE_SECONDS) continue
+      const state = await store.findFile(name)
+      if (state === 'in-use' || (state === null && ageSeconds < ORPHAN_AGE_SECONDS)) continue
       await files.remove(name)
       removed += 1
     }

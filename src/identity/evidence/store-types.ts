@@ -50,5 +50,5 @@ export interface EvidenceStore {
 
 export interface EvidenceRetentionStore {
   listExpired(limit: number): Promise<readonly EvidenceTarget[]>
-  isFileInUse(storageName: string): Promise<boolean>
+  findFile(storageName: string): Promise<'in-use' | 'erased' | null>
 }

@@ -77,6 +77,9 @@ export const createEvidenceRetentionTable = (scope: TableScope) => ({
     return rows.map((row) => ({ organizationId: row.organization_id, sessionId: row.id }))
   },
 
-  isFileInUse: async (storageName: string): Promise<boolean> =>
-    (await EVIDENCE.everywhere.find(scope, { storageName, erasedAtSeconds: null })) !== null,
+  /** Returns null if no row names the file. */
+  findFile: async (storageName: string): Promise<'in-use' | 'erased' | null> => {
+    if ((await EVIDENCE.everywhere.find(scope, { storageName, erasedAtSeconds: null })) !== null) return 'in-use'
+    return (await EVIDENCE.everywhere.find(scope, { storageName })) === null ? null : 'erased'
+  },
 })

@@ -660,7 +660,7 @@ describe('the retention of evidence', () => {
     for (const count of [0, 100, 101, 250]) {
       const left = Array.from({ length: count }, (_, at) => ({ organizationId: demo, sessionId: `ses_${at}` }))
       const sweep = createRetentionSweep({
-        store: { listExpired: async (limit) => left.slice(0, limit), isFileInUse: async () => false },
+        store: { listExpired: async (limit) => left.slice(0, limit), findFile: async () => null },
         erase: async (target) => left.splice(left.indexOf(target), 1),
         files: parts.files,
         clock: parts.clock,
