@@ -1,12 +1,12 @@
-// A batch by the client: results in their places, and only what was refused for now is asked again, under the same keys.
-import { afterEach, expect, test } from 'bun:test'
+// A batch of the client: results in the order of the requests, and retries of the transient refusals under the same keys.
+import { expect, test } from 'bun:test'
 import type { AttestationRequest } from '../../src/client/attestation-types.ts'
 import { attestMany } from '../../src/client/batch-calls.ts'
 import { createCountersignClient } from '../../src/client/client.ts'
 import { AnswerInvalidError, ArgumentInvalidError, ServiceUnreachableError } from '../../src/client/errors.ts'
 import type { Call } from '../../src/client/transport.ts'
 import { compliant, denied, WALLET } from './support/answers.ts'
-import { json, type RecordingServer, startRecordingServer } from './support/recording-server.ts'
+import { json, startRecordingServer } from './support/recording-server.ts'
 
 const REQUEST: AttestationRequest = { from: WALLET, chain: 'base', verificationHash: 'x-1' }
 const refusal = (index: number, status: number, code: string, retryAfterSeconds?: number) => ({
@@ -17,7 +17,7 @@ const refusal = (index: number, status: number, code: string, retryAfterSeconds?
 })
 const answered = (index: number, answer: unknown = compliant) => ({ index, status: 200, answer })
 
-/** Answers by a script; waits are recorded, not slept. */
+/** Responds by a script; waits are recorded. */
 const setUp = (script: readonly (readonly unknown[] | Error)[], tries = 6) => {
   const sent: { idempotency_key: string }[][] = []
   const waits: number[] = []
@@ -33,9 +33,7 @@ const setUp = (script: readonly (readonly unknown[] | Error)[], tries = 6) => {
         call,
         retry: { tries, baseDelayMs: 100, maxDelayMs: 1_000, maxRetryAfterMs: 60_000 },
         random: () => 1,
-        wait: async (delayMs) => {
-          waits.push(delayMs)
-        },
+        wait: async (delayMs) => void waits.push(delayMs),
       },
       Array.from({ length: size }, () => REQUEST),
       'key',
@@ -45,7 +43,7 @@ const setUp = (script: readonly (readonly unknown[] | Error)[], tries = 6) => {
   return { run, keys, waits }
 }
 
-test('each result is in its place, and what was refused for good is not asked again', async () => {
+test('returns the results in order, and retries no final refusal', async () => {
   const { run, keys, waits } = setUp([[answered(0), refusal(1, 400, 'INVALID_FIELD'), answered(2, denied)]])
   const results = await run(3)
   expect(results.map((result) => (result.ok ? result.answer.isCompliant : result.error.code))).toEqual([
@@ -57,7 +55,7 @@ test('each result is in its place, and what was refused for good is not asked ag
   expect(waits).toEqual([])
 })
 
-test('what was refused for now is asked again alone, under its own key, after the longest wait', async () => {
+test('retries only transient refusals, under the same keys, after the longest of their waits', async () => {
   const { run, keys, waits } = setUp([
     [
       refusal(0, 503, 'OVERLOADED', 1),
@@ -74,21 +72,17 @@ test('what was refused for now is asked again alone, under its own key, after th
   expect(waits).toEqual([3_100, 1_200])
 })
 
-test('results of an earlier round survive a later round without an answer', async () => {
+test('keeps the results of a round if a later round fails', async () => {
   const lost = new ServiceUnreachableError('the response was interrupted', 'r')
   const { run } = setUp([[answered(0), refusal(1, 503, 'OVERLOADED')], lost])
   const [first, second] = await run(2)
   expect(first).toMatchObject({ ok: true, answer: { isCompliant: true } })
   expect(second).toMatchObject({ ok: false, error: { code: 'OVERLOADED' } })
   // Without any result, the whole call fails.
-  expect(
-    await setUp([lost])
-      .run(2)
-      .catch((error: unknown) => error),
-  ).toBe(lost)
+  await expect(setUp([lost]).run(2)).rejects.toBe(lost)
 })
 
-test('after the last try the refusal is the result', async () => {
+test('returns the refusal of the last attempt', async () => {
   const overloaded = [refusal(0, 503, 'OVERLOADED')]
   const { run, keys } = setUp([overloaded, overloaded], 2)
   const [result] = await run(1)
@@ -99,7 +93,7 @@ test('after the last try the refusal is the result', async () => {
   expect(keys()).toHaveLength(2)
 })
 
-test('a wait that is too long is not waited for', async () => {
+test('does not wait for longer than the maximum', async () => {
   const { run, waits } = setUp([[refusal(0, 429, 'RATE_LIMITED', 61), answered(1)]])
   expect((await run(2)).map(({ ok }) => ok)).toEqual([false, true])
   expect(waits).toEqual([])
@@ -109,26 +103,19 @@ test.each([
   ['too few answers', [answered(0)]],
   ['answers in another order', [answered(1), answered(0)]],
   ['no answer and no problem', [answered(0), { index: 1, status: 200 }]],
-])('%s are not taken for an answer', async (_name, answers) => {
+])('rejects a response with %s', async (_name, answers) => {
   const { run } = setUp([answers])
-  expect(await run(2).catch((error: unknown) => error)).toBeInstanceOf(AnswerInvalidError)
+  await expect(run(2)).rejects.toBeInstanceOf(AnswerInvalidError)
 })
 
-test('none and too many are not sent', async () => {
+test('sends neither an empty batch nor one that is too large', async () => {
   const { run, keys } = setUp([])
-  expect(await run(0).catch((error: unknown) => error)).toBeInstanceOf(ArgumentInvalidError)
-  expect(await run(1_001).catch((error: unknown) => error)).toBeInstanceOf(ArgumentInvalidError)
+  for (const size of [0, 1_001]) await expect(run(size)).rejects.toBeInstanceOf(ArgumentInvalidError)
   expect(keys()).toEqual([])
 })
 
-let server: RecordingServer | undefined
-afterEach(async () => {
-  await server?.stop()
-  server = undefined
-})
-
-test('goes over the wire as the service takes it', async () => {
-  server = startRecordingServer(() => json({ answers: [answered(0)] }))
+test('sends the fields of the API', async () => {
+  await using server = startRecordingServer(() => json({ answers: [answered(0)] }))
   const client = createCountersignClient({ attestationUrl: server.url, attestationApiKey: 'csa_test_key' })
   const [result] = await client.attestMany([{ ...REQUEST, msgValue: 7n }], { idempotencyKey: 'order' })
   expect(result?.ok).toBe(true)

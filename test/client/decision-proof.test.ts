@@ -1,4 +1,4 @@
-// A proof of a decision, checked with the log's key alone: one that holds, and everything that must not.
+// Proofs of decisions, checked with only the log's key: valid proofs and every kind of invalid proof.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { checkDecisionProof, ProofInvalidError } from '../../src/client/decision-proof.ts'
@@ -33,7 +33,7 @@ const proofOf = async (index: number): Promise<string> =>
     checkpoint,
   })
 
-test('every line of a log is proven to whoever has its key', async () => {
+test('a proof of any line of a log is valid', async () => {
   for (const index of [0, 1, 255, 256, 511, 512, SIZE - 1]) {
     const proven = checkDecisionProof(await proofOf(index), `${LOG_KEY}\n`)
     expect(proven).toMatchObject({ index, size: SIZE, line: lines[index], checkpoint })
@@ -41,7 +41,7 @@ test('every line of a log is proven to whoever has its key', async () => {
   }
 })
 
-test('whatever is changed in a proof, it does not hold', async () => {
+test('a proof is invalid if any character is changed', async () => {
   const proof = await proofOf(300)
   fc.assert(
     fc.property(fc.nat(proof.length - 1), fc.constantFrom('A', '1', 'z', '\n', '='), (at, character) => {
@@ -58,7 +58,7 @@ test('whatever is changed in a proof, it does not hold', async () => {
   )
 })
 
-test('the line of another place, another size and a missing hash do not hold', async () => {
+test('a proof is invalid with another line, index or size, or with a missing part', async () => {
   const proof = await proofOf(300)
   const other = await proofOf(301)
   const extraOf = (text: string): string => /^extra .*$/m.exec(text)?.[0] ?? ''
@@ -75,7 +75,7 @@ test('the line of another place, another size and a missing hash do not hold', a
   }
 })
 
-test('a proof holds for its own index and for no other, also beyond the size of the log', async () => {
+test('a proof is valid for its own index only, also beyond the size of the log', async () => {
   for (const own of [0, 300, SIZE - 1]) {
     const proof = await proofOf(own)
     const holds = (index: number): boolean => {
@@ -89,7 +89,7 @@ test('a proof holds for its own index and for no other, also beyond the size of 
     const tried = [...Array.from({ length: 2 * SIZE }, (_, index) => index), 2 ** 20 + own, Number.MAX_SAFE_INTEGER]
     expect(tried.filter(holds)).toEqual([own])
   }
-  // A log of one line has an empty path, which would lead any index to its root.
+  // A log of one line has an empty path, from which any index would lead to the root.
   const small = createGrownTree()
   small.append([leafHashOf(hashes[0] as Buffer, SALT_KEY)])
   const head = signCheckpoint({ size: 1, root: small.root() }, { key, sign })
@@ -99,7 +99,7 @@ test('a proof holds for its own index and for no other, also beyond the size of 
   for (const index of [1, 2, 7]) expect(() => checkDecisionProof(proofAt(index), LOG_KEY)).toThrow(ProofInvalidError)
 })
 
-test('a head of another log, or by another key, is not this log’s', async () => {
+test('a proof is invalid with the key of another log or another signer, and an invalid key is refused', async () => {
   const proof = await proofOf(3)
   const stranger = createEd25519Signer(Buffer.alloc(32, 10))
   const strangerKey = verifierKeyOf('countersign/test', 'ed25519', stranger.publicKey)
@@ -111,7 +111,7 @@ test('a head of another log, or by another key, is not this log’s', async () =
   }
 })
 
-test.each(['no JSON', '"a text"', '[1]', 'null'])('the line %s is in the log and no decision', async (line) => {
+test.each(['no JSON', '"a text"', '[1]', 'null'])('the line %s of the log is not a decision', async (line) => {
   const hash = Buffer.from(hashLine(line), 'hex')
   const other = createGrownTree()
   other.append([leafHashOf(hash, SALT_KEY)])

@@ -1,4 +1,4 @@
-// The event stream's parser: the standard's own examples, and that it does not matter where the network cuts.
+// The event stream parser: the examples of the standard, and arbitrary network chunks.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createEventParser, EventTooLongError } from '../../src/client/event-stream.ts'
@@ -20,7 +20,7 @@ describe('the parser', () => {
     expect(dataOf('data:test\n\ndata: test\n\n')).toEqual(['test', 'test'])
   })
 
-  test('takes any line end, a byte order mark at the beginning, and skips comments and unknown fields', () => {
+  test('accepts any line end and a leading byte order mark, and skips comments and unknown fields', () => {
     expect(dataOf('\uFEFFdata: a\r\rdata: b\r\n\r\n: keep-alive\n\nevent: x\ncolour: red\ndata: c\n\n')).toEqual([
       'a',
       'b',
@@ -28,14 +28,14 @@ describe('the parser', () => {
     ])
   })
 
-  test('does not give an event before its empty line', () => {
+  test('returns no event before its empty line', () => {
     const parser = createEventParser()
     expect(parser.push(bytes('data: a\n'))).toEqual([])
     expect(parser.push(bytes('\n'))).toEqual([{ data: 'a', lastEventId: null }])
     expect(parser.push(bytes('data: never\n'))).toEqual([])
   })
 
-  test('knows the id it continues from, and the server’s wish for waiting', () => {
+  test('starts with the given event id, and reads the retry field', () => {
     const parser = createEventParser('41')
     expect(parser.push(bytes('retry: 3000\ndata: a\n\nid: 42\ndata: b\n\n'))).toEqual([
       { data: 'a', lastEventId: '41' },
@@ -46,11 +46,11 @@ describe('the parser', () => {
     expect(parser.retryMs()).toBe(3000)
   })
 
-  test('forgets an id that no header could carry', () => {
+  test('ignores an id that is invalid in a header', () => {
     expect(parse('id: ü\ndata: a\n\n')).toEqual([{ data: 'a', lastEventId: null }])
   })
 
-  test('gives the same events wherever the bytes are cut', () => {
+  test('returns the same events for any division into chunks', () => {
     const line = fc.constantFrom('data: ä🦊', 'data:x', 'id: 7', ': keep-alive', '', 'retry: 5', 'data')
     const text = fc
       .array(fc.tuple(line, fc.constantFrom('\n', '\r\n', '\r')))
@@ -72,7 +72,7 @@ describe('the parser', () => {
     )
   })
 
-  test('refuses an event that is too long, however it arrives', () => {
+  test('refuses an event that is too long, in any division into chunks', () => {
     const part = 'x'.repeat(30_000)
     const pushAll = (parts: readonly string[]) => () => {
       const parser = createEventParser()
@@ -86,13 +86,13 @@ describe('the parser', () => {
     expect(pushAll([`data: ${part}\ndata: ${part}\n`, '\n'])).not.toThrow()
   })
 
-  test('limits an event, not a stream: megabytes of whole events are read', () => {
+  test('reads a stream of any length', () => {
     const parser = createEventParser()
     const event = bytes(`data: ${'x'.repeat(60_000)}\n\n`)
     for (let i = 0; i < 40; i++) expect(parser.push(event)).toHaveLength(1)
   })
 
-  test('does not search a line again with every byte that a slow server sends', () => {
+  test('reads each byte once if a server sends one byte at a time', () => {
     const parser = createEventParser()
     const letter = bytes('x')
     const before = process.cpuUsage()

@@ -1,5 +1,4 @@
-// The client's EVM digest against the published vectors and our signing code, its verifier against changes, and the
-// contract arguments.
+// The client's EVM digest, verifier and contract arguments, compared with the published vectors and the signing code.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { AttestationRequest } from '../../src/client/attestation-types.ts'
@@ -37,11 +36,11 @@ const published = vectors.vectors.map((vector) => ({
 const { call, attestation } = published[0]!
 
 describe('evmDigest', () => {
-  test('is the published one', () => {
+  test('equals the published digests', () => {
     for (const vector of published) expect<string>(evmDigest(vector.call, vector.attestation)).toBe(vector.digest)
   })
 
-  test('is what our signing code signs, and the argument is the ABI’s, for any statement', () => {
+  test('equals the signed digest, and the argument equals the ABI encoding, for any statement', () => {
     fc.assert(
       fc.property(evmStatement, (statement) => {
         fc.pre(statement.chainId > 0)
@@ -55,15 +54,15 @@ describe('evmDigest', () => {
     )
   })
 
-  test('takes left out data and wei for none', () => {
+  test('treats absent data and wei as empty and 0', () => {
     const { data: _, wei: __, ...bare } = call
     expect(evmDigest(bare, attestation)).toBe(evmDigest({ ...call, data: '0x', wei: 0n }, attestation))
   })
 
   test.each([
     ['chainId', 'of 0', { chainId: 0 }],
-    ['chainId', 'between two', { chainId: 1.5 }],
-    ['from', 'of Solana', { from: '11111111111111111111111111111111' }],
+    ['chainId', 'that is not an integer', { chainId: 1.5 }],
+    ['from', 'that is a Solana address', { from: '11111111111111111111111111111111' }],
     ['to', 'that is too short', { to: '0x11' }],
     ['data', 'of half a byte', { data: '0x1' }],
     ['data', 'without 0x', { data: 'ab' }],
@@ -83,7 +82,7 @@ describe('verifyEvmAttestation', () => {
     expect(await verifyEvmAttestation({ ...call, from: call.from.toUpperCase().replace('X', 'x') }, lower)).toBe(true)
   })
 
-  test('refuses each of them with one field changed', async () => {
+  test('rejects each of them with one field changed', async () => {
     for (const vector of published) {
       const calls: Partial<EvmAttestedCall>[] = [
         { chainId: vector.call.chainId + 1 },
@@ -109,7 +108,7 @@ describe('verifyEvmAttestation', () => {
     }
   })
 
-  test('refuses what registries refuse: a high s, a recovery byte of 0 or 1, numbers that are no signature', async () => {
+  test('rejects a high s, a recovery byte of 0 or 1, and numbers that are not a signature', async () => {
     const signature = attestation.signature as `0x${string}`
     const spellings = [
       highSTwin(signature),
@@ -123,11 +122,11 @@ describe('verifyEvmAttestation', () => {
   })
 })
 
-describe('arguments', () => {
+describe('contract arguments', () => {
   const request: AttestationRequest = { from: WALLET, to: WALLET, chain: 'base', data: '0xab', msgValue: 5n }
   const answer = { verificationHash: 'x-0123456789abcdef' }
 
-  test('of an attestation are the ABI’s, in lower case', () => {
+  test('of an attestation match the ABI, in lower case', () => {
     expect(attestationArgument(attestation)).toEqual({
       uuid: attestation.uuid,
       expiration: BigInt(attestation.expiration),
@@ -136,13 +135,13 @@ describe('arguments', () => {
     })
   })
 
-  test('are not made of a Solana attestation', () => {
+  test('of a Solana attestation or a short signature are refused', () => {
     const solana = { ...attestation, attester: 'GjXtvmWihnf22Bg48srpzYrs6iGhSUvu1tzsf9L4u9Ck' }
     expect(() => attestationArgument(solana)).toThrow(ArgumentInvalidError)
     expect(() => attestationArgument({ ...attestation, signature: `0x${'ab'.repeat(64)}` })).toThrow('signature')
   })
 
-  test('of a call come from what was asked and answered', () => {
+  test('of a call come from the request and the response', () => {
     expect(evmAttestedCall(request, answer)).toEqual({
       chainId: 8453,
       from: WALLET,
@@ -160,16 +159,9 @@ describe('arguments', () => {
     expect(() => evmAttestedCall({ ...request, chain: 'my-rollup' }, answer)).toThrow('chainId')
   })
 
-  test('of a task are the ABI’s', () => {
-    const compliant = {
-      isCompliant: true,
-      taskId: UUID,
-      signers: [WALLET],
-      signatures: [SIGNATURE],
-      expiryBlock: 7,
-      requestId: 'id',
-    } as const
-    expect(taskMessageArgument(compliant as never)).toEqual({
+  test('of a task match the ABI', () => {
+    const fields = { taskId: UUID, signers: [WALLET], signatures: [SIGNATURE], expiryBlock: 7 }
+    expect(taskMessageArgument({ isCompliant: true, requestId: 'id', ...fields } as never)).toEqual({
       taskId: UUID,
       expiry: 7n,
       signerAddresses: [WALLET],

@@ -1,36 +1,23 @@
-// When a call is tried again, how long it waits, and that every try asks for the same thing. Waits are recorded, not
-// slept.
-import { afterEach, describe, expect, test } from 'bun:test'
+// The errors after which a call is retried, the waits before each retry, and the fields that stay the same. Waits are
+// recorded, not slept.
+import { describe, expect, test } from 'bun:test'
 import { completeRetryPolicy, parseRetryAfter, retryDelayMs } from '../../src/client/backoff.ts'
 import { createCountersignClient } from '../../src/client/client.ts'
 import { AnswerInvalidError, RequestRefusedError, ServiceUnreachableError } from '../../src/client/errors.ts'
 import type { Fetch } from '../../src/client/request.ts'
 import { createTransport } from '../../src/client/transport.ts'
 import { ATTESTER, compliant, registered, WALLET } from './support/answers.ts'
-import { json, problem, type RecordingServer, startRecordingServer } from './support/recording-server.ts'
+import { json, problem, startRecordingServer } from './support/recording-server.ts'
 
-const servers: RecordingServer[] = []
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.stop()
-})
-
-const serve = (answer: Parameters<typeof startRecordingServer>[0]): RecordingServer => {
-  const server = startRecordingServer(answer)
-  servers.push(server)
-  return server
-}
-
-/** A transport whose waits are recorded and over at once, and whose jitter is always the most. */
-const transportTo = (url: string, fetchImplementation: Fetch = fetch, tries = 6) => {
+/** A transport with the most jitter, whose waits are recorded and end at once. */
+const transportTo = (url: string, fetchImplementation: Fetch = fetch, tries = 6, random = () => 1) => {
   const waits: number[] = []
   const transport = createTransport({
     fetch: fetchImplementation,
     timeoutMs: 5_000,
     retry: completeRetryPolicy({ tries }),
-    random: () => 1,
-    wait: async (delayMs) => {
-      waits.push(delayMs)
-    },
+    random,
+    wait: async (delayMs) => void waits.push(delayMs),
   })
   const call = () =>
     transport(
@@ -50,8 +37,8 @@ describe('a call', () => {
     [409, 'IDEMPOTENCY_IN_FLIGHT'],
     [502, 'BAD_GATEWAY'],
     [504, 'GATEWAY_TIMEOUT'],
-  ])('is tried again after %d %s, with the same key, body and request id', async (status, code) => {
-    const server = serve((_, index) => (index < 2 ? problem(status, code) : json(compliant)))
+  ])('is retried after %d %s, with the same key, body and request id', async (status, code) => {
+    await using server = startRecordingServer((_, index) => (index < 2 ? problem(status, code) : json(compliant)))
     const { call, waits } = transportTo(server.url)
     expect((await call()).body).toEqual(compliant)
     expect(waits).toEqual([250, 500])
@@ -72,22 +59,22 @@ describe('a call', () => {
     [409, 'SESSION_CONFLICT'],
     [422, 'IDEMPOTENCY_MISMATCH'],
     [500, 'INTERNAL'],
-  ])('is not tried again after %d %s', async (status, code) => {
-    const server = serve(() => problem(status, code))
+  ])('is not retried after %d %s', async (status, code) => {
+    await using server = startRecordingServer(() => problem(status, code))
     const { call, waits } = transportTo(server.url)
     expect(await outcome(call())).toBeInstanceOf(RequestRefusedError)
     expect([server.received.length, waits]).toEqual([1, []])
   })
 
-  test('is not tried again after an answer that makes no sense', async () => {
-    const server = serve(() => new Response('{'))
+  test('is not retried after a response that is not JSON', async () => {
+    await using server = startRecordingServer(() => new Response('{'))
     const { call, waits } = transportTo(server.url)
     expect(await outcome(call())).toBeInstanceOf(AnswerInvalidError)
     expect([server.received.length, waits]).toEqual([1, []])
   })
 
-  test('waits twice as long each time, up to the most, and gives up with the last refusal', async () => {
-    const server = serve(() => problem(503, 'OVERLOADED'))
+  test('waits twice as long each time, up to the maximum, and fails with the last refusal', async () => {
+    await using server = startRecordingServer(() => problem(503, 'OVERLOADED'))
     const { call, waits } = transportTo(server.url, fetch, 9)
     const error = (await outcome(call())) as RequestRefusedError
     expect(error.code).toBe('OVERLOADED')
@@ -95,8 +82,8 @@ describe('a call', () => {
     expect(server.received).toHaveLength(9)
   })
 
-  test('waits for Retry-After and its own jitter on top', async () => {
-    const server = serve((_, index) =>
+  test('waits for Retry-After plus jitter', async () => {
+    await using server = startRecordingServer((_, index) =>
       index === 0 ? problem(429, 'RATE_LIMITED', { 'retry-after': '3' }) : json(compliant),
     )
     const { call, waits } = transportTo(server.url)
@@ -104,45 +91,33 @@ describe('a call', () => {
     expect(waits).toEqual([3_250])
   })
 
-  test('fails at once when Retry-After is further off than anyone waits', async () => {
-    const server = serve(() => problem(429, 'RATE_LIMITED', { 'retry-after': '3600' }))
+  test('fails at once if Retry-After exceeds the longest wait', async () => {
+    await using server = startRecordingServer(() => problem(429, 'RATE_LIMITED', { 'retry-after': '3600' }))
     const { call, waits } = transportTo(server.url)
     expect(((await outcome(call())) as RequestRefusedError).retryAfterSeconds).toBe(3600)
     expect(waits).toEqual([])
   })
 
-  test('outlasts an earlier try of its own that was cut off, and asks for it meanwhile', async () => {
-    let elapsedMs = 0
-    const server = serve(() => {
-      const leftMs = 30_000 - elapsedMs
+  test('polls for longer than its attempts while an earlier attempt of the same key is in flight', async () => {
+    await using server = startRecordingServer(() => {
+      const leftMs = 30_000 - waits.reduce((sum, waitMs) => sum + waitMs, 0)
       return leftMs <= 0
         ? json(compliant)
         : problem(409, 'IDEMPOTENCY_IN_FLIGHT', { 'retry-after': String(Math.ceil(leftMs / 1_000)) })
     })
-    const waits: number[] = []
-    const transport = createTransport({
-      fetch,
-      timeoutMs: 5_000,
-      retry: completeRetryPolicy({ tries: 2 }),
-      random: () => 0,
-      wait: async (delayMs) => {
-        waits.push(delayMs)
-        elapsedMs += delayMs
-      },
-    })
-    const call = { method: 'POST', path: '/v2/attestation', body: {}, idempotencyKey: 'same' } as const
-    expect((await transport({ url: server.url, headers: {} }, call)).body).toEqual(compliant)
+    const { call, waits } = transportTo(server.url, fetch, 2, () => 0)
+    expect((await call()).body).toEqual(compliant)
     expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 10_000, 5_000])
   })
 
-  test('gives an earlier try up that is held for longer than anyone waits', async () => {
-    const server = serve(() => problem(409, 'IDEMPOTENCY_IN_FLIGHT', { 'retry-after': '30' }))
+  test('fails if an earlier attempt is in flight for longer than the longest wait', async () => {
+    await using server = startRecordingServer(() => problem(409, 'IDEMPOTENCY_IN_FLIGHT', { 'retry-after': '30' }))
     const { call, waits } = transportTo(server.url)
     expect(((await outcome(call())) as RequestRefusedError).code).toBe('IDEMPOTENCY_IN_FLIGHT')
     expect(waits.reduce((sum, waitMs) => sum + waitMs)).toBeLessThanOrEqual(60_000)
   })
 
-  test('is tried again when the network fails, and says so in the end', async () => {
+  test('is retried after a network failure, and then reports the service as unreachable', async () => {
     let calls = 0
     const failing: Fetch = () => {
       calls += 1
@@ -155,7 +130,7 @@ describe('a call', () => {
     expect(error.requestId).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  test('is tried again when the answer is cut off', async () => {
+  test('is retried if the response is interrupted', async () => {
     let calls = 0
     const cutting: Fetch = async () => {
       calls += 1
@@ -186,8 +161,10 @@ describe('a client', () => {
       ...options,
     })
 
-  test('makes a new idempotency key for each call, and one for all its tries', async () => {
-    const server = serve((_, index) => (index % 2 === 0 ? problem(503, 'OVERLOADED') : json(registered, 201)))
+  test('creates an idempotency key per call, and sends it with every attempt', async () => {
+    await using server = startRecordingServer((_, index) =>
+      index % 2 === 0 ? problem(503, 'OVERLOADED') : json(registered, 201),
+    )
     const client = clientOf(server.url)
     await client.register('individual')
     await client.register('individual')
@@ -195,21 +172,21 @@ describe('a client', () => {
     expect([keys.length, keys[0] === keys[1], keys[2] === keys[3], new Set(keys).size]).toEqual([4, true, true, 2])
   })
 
-  test('gives up a try that takes too long, and the next one may succeed', async () => {
+  test('abandons an attempt that exceeds the timeout, and retries', async () => {
     const released = Promise.withResolvers<Response>()
-    const server = serve((_, index) => (index === 0 ? released.promise : json(compliant)))
+    await using server = startRecordingServer((_, index) => (index === 0 ? released.promise : json(compliant)))
     const client = clientOf(server.url, { timeoutMs: 50 })
     expect(await client.attest({ from: WALLET, to: ATTESTER, chain: 'base' })).toMatchObject({ isCompliant: true })
     released.resolve(json(compliant))
     expect(server.received).toHaveLength(2)
   })
 
-  test('stops with the signal’s own reason: while it is answered, while it waits, and before it begins', async () => {
+  test('ends with the reason of the signal during a request, during a wait, and before the request', async () => {
     const reason = new Error('the user left')
     const request = { from: WALLET, to: ATTESTER, chain: 'base' }
     const during = new AbortController()
     const hanging = Promise.withResolvers<Response>()
-    const slow = serve(() => {
+    await using slow = startRecordingServer(() => {
       during.abort(reason)
       return hanging.promise
     })
@@ -217,14 +194,14 @@ describe('a client', () => {
     hanging.resolve(json(compliant))
 
     const waiting = new AbortController()
-    const full = serve(() => {
+    await using full = startRecordingServer(() => {
       setTimeout(() => waiting.abort(reason), 0)
       return problem(503, 'OVERLOADED', { 'retry-after': '30' })
     })
     expect(await outcome(clientOf(full.url).attest(request, { signal: waiting.signal }))).toBe(reason)
     expect(full.received).toHaveLength(1)
 
-    const never = serve(() => json(compliant))
+    await using never = startRecordingServer(() => json(compliant))
     expect(await outcome(clientOf(never.url).attest(request, { signal: AbortSignal.abort(reason) }))).toBe(reason)
     expect(never.received).toHaveLength(0)
   })
@@ -240,7 +217,7 @@ describe('parseRetryAfter', () => {
   })
 })
 
-test('jitter is full: from nothing to the whole of each step', () => {
+test('jitter ranges from zero to the whole of each step', () => {
   const policy = completeRetryPolicy()
   const error = new ServiceUnreachableError('x', 'id')
   expect([1, 2, 3].map((failures) => retryDelayMs(policy, failures, error, () => 0))).toEqual([0, 0, 0])

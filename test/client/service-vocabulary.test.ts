@@ -1,5 +1,4 @@
-// The client repeats some of the service's vocabulary, since its package stands alone. Here the two are compared, by the
-// compiler and at run time.
+// The vocabulary that the client package repeats from the service, compared by the compiler and at run time.
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,22 +14,22 @@ import type * as domain from '../../src/domain/session.ts'
 type Within<Left, Right> = [Left] extends [Right] ? true : false
 type Same<Left, Right> = Within<Left, Right> extends true ? Within<Right, Left> : false
 
-test('types are the service’s', () => {
-  // The admin API has codes of its own besides, which this client never meets.
+test('the types are those of the service', () => {
+  // The admin API has more codes, which this client never receives.
   const errorCodes: Within<ServiceErrorCode, ErrorCode> = true
   const statuses: Same<client.SessionStatus, domain.SessionStatus> = true
   const sessionTypes: Same<client.SessionType, domain.SessionType> = true
   const checkTypes: Same<client.CheckType, domain.CheckType> = true
-  // The work is the compiler's: any of these is a type error when the two drift apart.
+  // The compiler reports a type error if the two differ.
   expect([errorCodes, statuses, sessionTypes, checkTypes]).toEqual([true, true, true, true])
 })
 
-test('chains and their ids are the service’s', () => {
+test('the chains and their ids are those of the service', () => {
   const ids = BUILT_IN_CHAINS.flatMap((chain) => (chain.family === 'evm' ? [[chain.name, chain.chainId] as const] : []))
   expect(EVM_CHAIN_IDS).toEqual(Object.fromEntries(ids))
 })
 
-test('a session is followed up to the statuses of the spec', () => {
+test('following a session ends at the final statuses of the spec', () => {
   expect([...FINAL_STATUSES].sort()).toEqual(['completed', 'rejected'])
 })
 
@@ -39,7 +38,7 @@ test.each([
   ['go/client.go', /^const BatchSizeMax = ([\d_]+)$/m, BATCH_SIZE_MAX],
   ['python/countersign/client.py', /^_KEY_MAX = (\d+)$/m, IDEMPOTENCY_KEY_MAX],
   ['go/client.go', /^const keyMax = (\d+)$/m, IDEMPOTENCY_KEY_MAX],
-])('the sizes of batches and keys in %s are the service’s: %s', (file, declaration, expected) => {
+])('batch and key sizes in %s match the service: %s', (file, declaration, expected) => {
   const [, size] = declaration.exec(readFileSync(join(import.meta.dir, '../../clients', file), 'utf8')) ?? []
   expect(Number(size?.replaceAll('_', ''))).toBe(expected)
 })

@@ -1,4 +1,4 @@
-// The client's Solana message against the published vectors and our signing code, and its verifier against changes.
+// The client's Solana message and verifier, compared with the published vectors and the signing code.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Attestation } from '../../src/client/attestation-types.ts'
@@ -29,13 +29,13 @@ const published = vectors.vectors.map((vector) => ({
 const { call, attestation } = published[0]!
 
 describe('solanaMessage', () => {
-  test('is the published one', () => {
+  test('equals the published messages', () => {
     for (const vector of published) {
       expect(`0x${solanaMessage(vector.call, vector.attestation).toHex()}`).toBe(vector.message)
     }
   })
 
-  test('is what our signing code signs, for any statement and prefix', () => {
+  test('equals the signed message for any statement and prefix', () => {
     fc.assert(
       fc.property(solanaStatement, fc.stringMatching(/^[\x21-\x7e]{1,64}$/), (statement, prefix) => {
         const rebuilt = solanaMessage(
@@ -54,7 +54,7 @@ describe('solanaMessage', () => {
     )
   })
 
-  test('takes left out data and lamports for none', () => {
+  test('treats absent data and lamports as empty and 0', () => {
     const { data: _, lamports: __, ...bare } = call
     expect(solanaMessage(bare, attestation)).toEqual(solanaMessage({ ...call, data: '0x', lamports: 0n }, attestation))
   })
@@ -68,19 +68,12 @@ describe('solanaMessage', () => {
     ['data', 'without 0x', { data: 'ab' }],
     ['lamports', 'below 0', { lamports: -1n }],
     ['lamports', 'of 2^64', { lamports: 2n ** 64n }],
-  ] as const)('refuses %s %s', (argument, _, fields) => {
-    const attempt = () => solanaMessage({ ...call, ...fields }, attestation)
-    expect(attempt).toThrow(ArgumentInvalidError)
-    expect(attempt).toThrow(argument)
-  })
-
-  test.each([
-    ['uuid', 'of other text', { uuid: 'not a uuid' }],
-    ['uuid', 'with a digit too many', { uuid: `${attestation.uuid}0` }],
+    ['uuid', 'that is not a UUID', { uuid: 'not a uuid' }],
+    ['uuid', 'with an extra digit', { uuid: `${attestation.uuid}0` }],
     ['expiration', 'below 0', { expiration: -1 }],
-    ['expiration', 'between two seconds', { expiration: 1.5 }],
+    ['expiration', 'that is not an integer', { expiration: 1.5 }],
   ] as const)('refuses %s %s', (argument, _, fields) => {
-    const attempt = () => solanaMessage(call, { ...attestation, ...fields })
+    const attempt = () => solanaMessage({ ...call, ...fields }, { ...attestation, ...fields })
     expect(attempt).toThrow(ArgumentInvalidError)
     expect(attempt).toThrow(argument)
   })
@@ -91,7 +84,7 @@ describe('verifySolanaAttestation', () => {
     for (const vector of published) expect(verifySolanaAttestation(vector.call, vector.attestation)).toBe(true)
   })
 
-  test('refuses each of them with one field changed', () => {
+  test('rejects each of them with one field changed', () => {
     for (const vector of published) {
       const calls: Partial<SolanaAttestedCall>[] = [
         { from: PROGRAM },

@@ -1,4 +1,4 @@
-// The two Solana instructions, byte by byte, as decisions §6 describes them.
+// The bytes of the two Solana instructions (decisions §6).
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { PublicKey } from '@solana/web3.js'
@@ -34,22 +34,10 @@ const keyBytes = (text: string): Buffer => Buffer.from(new PublicKey(text).toByt
 describe('ed25519Instruction', () => {
   const { programId, keys, data } = ed25519Instruction(attestation, solanaMessage(call, attestation))
 
-  test('is for the Ed25519 program, without accounts', () => {
-    expect(programId.toBase58()).toBe('Ed25519SigVerify111111111111111111111111111')
-    expect(keys).toEqual([])
-  })
-
-  test('names one signature and reads everything from itself', () => {
+  test('verifies one signature for the Ed25519 program, without accounts, and refers only to itself', () => {
+    expect([programId.toBase58(), keys]).toEqual(['Ed25519SigVerify111111111111111111111111111', []])
     const header = Array.from({ length: 7 }, (_, index) => data.readUInt16LE(2 + 2 * index))
-    const [signatureAt, signatureIn, keyAt, keyIn, messageAt, messageSize, messageIn] = header as [
-      number,
-      number,
-      number,
-      number,
-      number,
-      number,
-      number,
-    ]
+    const [signatureAt = 0, signatureIn, keyAt = 0, keyIn, messageAt = 0, messageSize, messageIn] = header
     expect([data[0], data[1]]).toEqual([1, 0])
     expect([signatureIn, keyIn, messageIn]).toEqual([0xffff, 0xffff, 0xffff])
     expect(messageSize).toBe(32)
@@ -60,7 +48,7 @@ describe('ed25519Instruction', () => {
     expect(data.length).toBe(16 + 64 + 32 + 32)
   })
 
-  test('refuses another length of message or signature', () => {
+  test('refuses a message or signature of another length', () => {
     expect(() => ed25519Instruction(attestation, new Uint8Array(31))).toThrow(ArgumentInvalidError)
     const short = { ...attestation, signature: attestation.signature.slice(0, -2) }
     expect(() => ed25519Instruction(short, new Uint8Array(32))).toThrow(ArgumentInvalidError)
@@ -70,7 +58,7 @@ describe('ed25519Instruction', () => {
 describe('validateAttestationInstruction', () => {
   const { programId, keys, data } = validateAttestationInstruction(REGISTRY_PROGRAM, call, attestation)
 
-  test('has the accounts in the program’s order, each with its rights', () => {
+  test('has the accounts in the order and with the rights of the program', () => {
     const derived = (...seeds: Buffer[]): string =>
       PublicKey.findProgramAddressSync(seeds, new PublicKey(REGISTRY_PROGRAM))[0].toBase58()
     const uuid = Buffer.from(attestation.uuid.replaceAll('-', ''), 'hex')
@@ -86,13 +74,13 @@ describe('validateAttestationInstruction', () => {
     ])
   })
 
-  test('begins with the discriminator of validate_attestation', () => {
+  test('starts with the discriminator of validate_attestation', () => {
     const discriminator = createHash('sha256').update('global:validate_attestation').digest().subarray(0, 8)
     expect(discriminator.toString('hex')).toBe('fae8248f950149dc')
     expect(data.subarray(0, 8)).toEqual(discriminator)
   })
 
-  test('then has target, lamports, call data, uuid, attester, signature and expiration, and nothing more', () => {
+  test('contains target, lamports, call data, uuid, attester, signature and expiration, and nothing more', () => {
     let at = 8
     const take = (length: number): Buffer => {
       at += length

@@ -1,5 +1,5 @@
-// Runs in an empty folder with nothing but the packed client: what a backend of someone else does. Prints one line of
-// JSON that the test compares. Arguments: the server's URL.
+// A program that uses only the packed client, run in an empty folder. Prints one line of JSON that the test compares.
+// Argument: the URL of the server.
 import { createCountersignClient } from '@countersign/client'
 import { RequestRefusedError } from '@countersign/client/errors'
 import { attestationArgument, evmAttestedCall } from '@countersign/client/evm-arguments'

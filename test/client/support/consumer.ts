@@ -1,4 +1,4 @@
-// As consumer.mjs, for the compiler alone: the types are what a caller can work with.
+// Type checks of the packed client; never run.
 import { type CountersignClient, createCountersignClient } from '@countersign/client'
 import type { AttestationRequest } from '@countersign/client/attestation-types'
 import { ClientError } from '@countersign/client/errors'
@@ -11,7 +11,7 @@ export const argumentFor = async (
   request: AttestationRequest,
 ): Promise<AttestationArgument | string> => {
   const answer = await client.attest(request, { idempotencyKey: 'order-7' })
-  // @ts-expect-error: a denial has nothing to submit, and what it is has to be asked first.
+  // @ts-expect-error: a denial has no attestation, so isCompliant must be checked first.
   void answer.attestation
   return answer.isCompliant ? attestationArgument(answer.attestation) : (answer.reason?.message ?? '')
 }

@@ -1,4 +1,4 @@
-// As consumer.mjs, for the parts that need viem and @solana/web3.js. Prints true when both work.
+// A program that uses the parts of the packed client that need viem and @solana/web3.js. Prints true if both work.
 import { verifyEvmAttestation } from '@countersign/client/evm-attestation'
 import { verifySolanaAttestation } from '@countersign/client/solana-attestation'
 import { solanaAttestationInstructions } from '@countersign/client/solana-instructions'

@@ -1,4 +1,4 @@
-// A server on a free loopback port that answers by a script and remembers what it was asked.
+// A server on a free loopback port that responds by a script and records its requests.
 
 export interface ReceivedRequest {
   readonly method: string
@@ -8,13 +8,12 @@ export interface ReceivedRequest {
   readonly body: string
 }
 
-export interface RecordingServer {
+export interface RecordingServer extends AsyncDisposable {
   readonly url: string
   readonly received: readonly ReceivedRequest[]
-  stop(): Promise<void>
 }
 
-/** @param answer is told the request and how many came before it. */
+/** @param answer receives the request and the number of earlier requests. */
 export const startRecordingServer = (
   answer: (request: ReceivedRequest, index: number) => Response | Promise<Response>,
 ): RecordingServer => {
@@ -34,13 +33,13 @@ export const startRecordingServer = (
       return answer(entry, received.push(entry) - 1)
     },
   })
-  return { url: `http://127.0.0.1:${server.port}`, received, stop: () => server.stop(true) }
+  return { url: `http://127.0.0.1:${server.port}`, received, [Symbol.asyncDispose]: () => server.stop(true) }
 }
 
 export const json = (body: unknown, status = 200, headers: Readonly<Record<string, string>> = {}): Response =>
   new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json', ...headers } })
 
-/** An error as the service answers it (RFC 9457). */
+/** An error response of the service (RFC 9457). */
 export const problem = (status: number, code: string, headers: Readonly<Record<string, string>> = {}): Response =>
   json(
     { type: 'about:blank', title: code, status, detail: `detail of ${code}`, code, request_id: 'server-id' },

@@ -102,7 +102,7 @@ const stream = (text: string, ends: boolean): Response =>
 const useIt = async (runtime: string): Promise<unknown> => {
   let tries = 0
   let connections = 0
-  const server = startRecordingServer(({ path }) => {
+  await using server = startRecordingServer(({ path }) => {
     if (path === '/v2/attestation') {
       tries += 1
       return tries === 1 ? problem(503, 'OVERLOADED', { 'retry-after': '0' }) : json(compliant)
@@ -114,11 +114,7 @@ const useIt = async (runtime: string): Promise<unknown> => {
     }
     return problem(403, 'FORBIDDEN_SCOPE')
   })
-  try {
-    return JSON.parse(await run(bare, runtime, 'consumer.mjs', server.url))
-  } finally {
-    await server.stop()
-  }
+  return JSON.parse(await run(bare, runtime, 'consumer.mjs', server.url))
 }
 
 const EXPECTED = {
