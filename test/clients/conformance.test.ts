@@ -1,5 +1,5 @@
-// The clients in TypeScript, Python and Go do the same: each runs the scenarios of scenarios.ts over one running
-// service, through a proxy that makes the faults that a scenario asks for.
+// Conformance of the TypeScript, Python and Go clients: each runs all scenarios against one service, through a proxy that
+// causes the faults of a scenario.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createPublicKey, verify } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -22,11 +22,11 @@ interface Answer {
 }
 
 const TEST_LIMIT_MS = 120_000
-/** On a busy machine, Go's first build. */
+/** Enough for the first Go build on a busy machine. */
 const START_LIMIT_MS = 400_000
 const SPKI_HEADER = Buffer.from('302a300506032b6570032100', 'hex')
 
-/** A scenario's own, or a UUID of version 7: it begins with the time. */
+/** A key of a scenario, or a UUID of version 7. */
 const KEY = /-of-|^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}(\/\d+)?$/
 
 let folder: string
@@ -42,7 +42,7 @@ afterAll(async () => {
   await service.stop()
 })
 
-/** Replaces `$NAME` and `$name.path` by what they stand for. */
+/** Replaces `$NAME` and `$name.path` with their values. */
 const fill = (value: unknown, known: ReadonlyMap<string, unknown>): unknown => {
   if (Array.isArray(value)) return value.map((item) => fill(item, known))
   if (typeof value === 'object' && value !== null) {
@@ -51,7 +51,7 @@ const fill = (value: unknown, known: ReadonlyMap<string, unknown>): unknown => {
   if (typeof value !== 'string' || !value.includes('$') || value.startsWith('~')) return value
   const find = (reference: string): unknown => {
     const [name = '', ...path] = reference.split('.')
-    if (!known.has(name)) throw new Error(`$${name} is not known`)
+    if (!known.has(name)) throw new Error(`unknown value $${name}`)
     return path.reduce((found, step) => (found as Record<string, unknown>)[step], known.get(name))
   }
   const whole = /^\$([\w.]+)$/.exec(value)
@@ -59,16 +59,17 @@ const fill = (value: unknown, known: ReadonlyMap<string, unknown>): unknown => {
   return value.replace(/\$([A-Z_]+)/g, (_, name: string) => String(find(name)))
 }
 
-const expected = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(expected)
+/** Replaces each `~pattern` with a matcher. */
+const withMatchers = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withMatchers)
   if (typeof value === 'object' && value !== null) {
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, expected(item)]))
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withMatchers(item)]))
   }
   if (typeof value === 'string' && value.startsWith('~')) return expect.stringMatching(new RegExp(value.slice(1)))
   return value
 }
 
-/** Whether these bytes are what the attester signed, by other libraries than the clients'. */
+/** Reports whether the attester signed these bytes, with libraries that the clients do not use. */
 const isSigned = async (kind: 'evm' | 'solana', bytes: `0x${string}`, { attestation }: Answer): Promise<boolean> => {
   const { attester, signature } = attestation
   if (kind === 'evm') return (await recoverAddress({ hash: bytes, signature })) === attester
@@ -77,40 +78,40 @@ const isSigned = async (kind: 'evm' | 'solana', bytes: `0x${string}`, { attestat
   return verify(null, Buffer.from(bytes.slice(2), 'hex'), key, Buffer.from(signature.slice(2), 'hex'))
 }
 
-const checkTries = ({ tries, takenUp }: Step): void => {
-  const made = proxy.tries()
-  if (tries !== undefined) {
-    expect(made.length).toBe(tries)
-    // A new connection of a stream is a call of its own; keys stay as they are.
+const checkAttempts = ({ attempts, resumes }: Step): void => {
+  const made = proxy.attempts()
+  if (attempts !== undefined) {
+    expect(made.length).toBe(attempts)
+    // Each connection of a stream has a new request id, but the same keys.
     const ids = new Set(made.map(({ requestId }) => requestId))
-    if (takenUp === undefined && made.every(({ keys }) => !keys[0]?.endsWith('/0'))) {
-      expect(ids.size).toBe(Math.min(tries, 1))
+    if (resumes === undefined && made.every(({ keys }) => !keys[0]?.endsWith('/0'))) {
+      expect(ids.size).toBe(Math.min(attempts, 1))
     }
-    expect(new Set(made.map(({ keys }) => keys.join(' '))).size).toBe(Math.min(tries, 1))
+    expect(new Set(made.map(({ keys }) => keys.join(' '))).size).toBe(Math.min(attempts, 1))
   }
-  if (takenUp) expect(made.at(-1)?.lastEventId).toMatch(/./)
+  if (resumes) expect(made.at(-1)?.lastEventId).toMatch(/./)
   for (const key of made.flatMap(({ keys }) => keys)) expect(key).toMatch(KEY)
 }
 
 const runStep = async (driver: Driver, step: Step, known: Map<string, unknown>): Promise<void> => {
   proxy.expect(step.faults ?? [])
-  const told: string[] = []
+  const statuses: string[] = []
   const call = fill(step.call, known) as { session_id?: string; answer?: Answer }
   const outcome = await driver.run(call, async ({ status }) => {
-    told.push(status)
+    statuses.push(status)
     const decision = step.decide?.[status]
     if (decision === undefined) return
     const flags = decision === 'completed' ? ['--override'] : []
     await succeed(service, 'session', 'decide', call.session_id ?? '', decision, '--note', 'A test.', ...flags)
   })
-  // Cloned: toMatchObject writes the patterns into what it compares.
+  // Cloned, because toMatchObject writes the matchers into the compared value.
   const wanted = fill(step.error === undefined ? { result: step.result } : { error: step.error }, known)
   if (step.signedAs !== undefined) {
     const { bytes, verified = true } = resultOf<{ bytes: `0x${string}`; verified?: boolean }>(outcome)
     expect([await isSigned(step.signedAs, bytes, call.answer!), verified]).toEqual([true, true])
-  } else expect(structuredClone(outcome)).toMatchObject(expected(wanted) as object)
-  if (step.told !== undefined) expect(told).toEqual([...step.told])
-  checkTries(step)
+  } else expect(structuredClone(outcome)).toMatchObject(withMatchers(wanted) as object)
+  if (step.statuses !== undefined) expect(statuses).toEqual([...step.statuses])
+  checkAttempts(step)
   if (step.save !== undefined) known.set(step.save, resultOf(outcome))
 }
 
@@ -142,7 +143,7 @@ for (const [index, { name, missing, command }] of LANGUAGES.entries()) {
           WALLET: '0x1111111111111111111111111111111111111111',
           DENIED_WALLET: '0x000000000000000000000000000000000000dEaD',
           SOLANA_WALLET: 'GjXtvmWihnf22Bg48srpzYrs6iGhSUvu1tzsf9L4u9Ck',
-          // Sessions are found again by wallet: each language has its own.
+          // A wallet per language, because registering a wallet again returns its session.
           OWN_WALLET: `0x22222222222222222222222222222222222222${index + 10}`,
         }),
       )
@@ -163,18 +164,18 @@ for (const [index, { name, missing, command }] of LANGUAGES.entries()) {
       })
     }
 
-    testHere(`every EVM chain has the service's id${why}`, async () => {
+    testHere(`has the chain ids of the service${why}`, async () => {
       for (const chain of BUILT_IN_CHAINS.filter(({ family }) => family === 'evm')) {
         const { from, to, data, msg_value, policy, uuid, expiration } = evmVectors.vectors[0]!
         const answer = { verification_hash: policy, attestation: { uuid, expiration, attester: '', signature: '' } }
         const call = { call: 'evm_digest', request: { chain: chain.name, from, to, data, msg_value }, answer }
-        const named = await driver.run(call)
-        expect(named).toEqual(await driver.run({ ...call, chain_id: 'chainId' in chain ? chain.chainId : 0 }))
-        expect(named).toHaveProperty('result')
+        const byName = await driver.run(call)
+        expect(byName).toEqual(await driver.run({ ...call, chain_id: 'chainId' in chain ? chain.chainId : 0 }))
+        expect(byName).toHaveProperty('result')
       }
     })
 
-    testHere(`verifies the project that was requested, whatever the answer names${why}`, async () => {
+    testHere(`verifies the requested project even if the response names another${why}`, async () => {
       const bytesOf = async (call: 'evm_digest' | 'solana_message', requested: string, answered: string) => {
         const evm = call === 'evm_digest'
         const { from, uuid, expiration } = evm ? evmVectors.vectors[0]! : solanaVectors.vectors[0]!
@@ -194,7 +195,7 @@ for (const [index, { name, missing, command }] of LANGUAGES.entries()) {
       }
     })
 
-    testHere(`computes the digests of the vectors${why}`, async () => {
+    testHere(`computes the published digests${why}`, async () => {
       for (const vector of evmVectors.vectors) {
         const { chain, chain_id, from, to, data, msg_value, policy, uuid, expiration, digest } = vector
         const answer = { verification_hash: policy, attestation: { uuid, expiration, attester: '', signature: '' } }

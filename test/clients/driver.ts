@@ -1,5 +1,5 @@
-// One client in a process of its own. A line in is a call with its arguments, in the wire's names; lines out are
-// `{"told": …}` for each status of a followed session, then `{"result": …}` or `{"error": {"kind", "code", …}}`.
+// A client in a separate process. Each input line is a call with its arguments, in the names of the API. Output lines are
+// `{"state": …}` for each state of a followed session, then `{"result": …}` or `{"error": {"kind", "code", …}}`.
 import { join } from 'node:path'
 
 const ROOT = join(import.meta.dir, '..', '..')
@@ -7,9 +7,9 @@ const DRIVERS = join(import.meta.dir, 'drivers')
 
 export interface Language {
   readonly name: string
-  /** Why it can't run here; null when it can. */
+  /** The reason why the driver cannot run; null if it can. */
   readonly missing: string | null
-  /** The command that runs its driver. @param folder for what it has to build */
+  /** Returns the command that runs the driver. @param folder receives the build */
   command(folder: string): Promise<readonly string[]>
 }
 
@@ -18,12 +18,12 @@ export type Outcome =
   | { readonly error: { readonly kind: string; readonly code?: string } }
 
 export interface Driver {
-  /** @param onTold is told each status of a followed session */
-  run(call: unknown, onTold?: (state: { status: string }) => Promise<void>): Promise<Outcome>
+  /** @param onState is called with each state of a followed session */
+  run(call: unknown, onState?: (state: { status: string }) => Promise<void>): Promise<Outcome>
   stop(): Promise<void>
 }
 
-/** Nothing is needed from anywhere: a fetched module is a mistake. */
+/** The Go client has no dependencies, so modules are never fetched. */
 export const OFFLINE_GO = {
   GOPROXY: 'off',
   GOFLAGS: '-mod=mod',
@@ -89,13 +89,13 @@ export const startDriver = (command: readonly string[]): Driver => {
     }
   }
   return {
-    run: async (call, onTold) => {
+    run: async (call, onState) => {
       child.stdin.write(`${JSON.stringify(call)}\n`)
       await child.stdin.flush()
       for (;;) {
-        const line = JSON.parse(await readLine()) as { told: { status: string } } | Outcome
-        if (!('told' in line)) return line
-        await onTold?.(line.told)
+        const line = JSON.parse(await readLine()) as { state: { status: string } } | Outcome
+        if (!('state' in line)) return line
+        await onState?.(line.state)
       }
     },
     stop: async () => {

@@ -1,30 +1,27 @@
-// Stands between a client and the service: answers or cuts the requests that it is told to, forwards the others, and
-// remembers what each one carried.
+// A proxy between a client and the service. It applies the configured faults to the first requests, forwards all others,
+// and records the keys of each request.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 
-/** What becomes of one request, in order; requests beyond the list are forwarded. */
+/** The treatment of one request. */
 export interface Fault {
-  /** Answered with this status, instead of by the service. */
+  /** Respond with this status without calling the service. */
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
-  /** JSON unless it is text. */
+  /** Sent as JSON unless it is text. */
   readonly body?: unknown
   /** A body that never ends. */
   readonly endless?: boolean
-  /** This beginning of an answer, and then this again and again, without an end. */
+  /** A response that starts with the first text and repeats the second forever. */
   readonly drip?: readonly [beginning: string, again: string]
-  /**
-   * The connection is closed before the service hears of the request; after it has answered, with its answer thrown
-   * away; or after the first event of a stream. `none` forwards.
-   */
-  readonly cut?: 'before' | 'after' | 'after_event' | 'none'
+  /** Close the connection without calling the service, after its discarded response, or after its first event. */
+  readonly cut?: 'before' | 'after' | 'after_event'
 }
 
-export interface Try {
-  /** Of the request, or of each element of a batch. */
+interface Attempt {
+  /** Idempotency keys of the request, or of each element of a batch. */
   readonly keys: readonly string[]
   readonly requestId: string
   readonly lastEventId: string | null
@@ -32,9 +29,9 @@ export interface Try {
 
 export interface FaultyProxy {
   readonly url: string
-  /** Forgets earlier tries. */
+  /** Sets the faults of the next requests and discards recorded attempts. */
   expect(faults: readonly Fault[]): void
-  tries(): readonly Try[]
+  attempts(): readonly Attempt[]
   stop(): Promise<void>
 }
 
@@ -51,7 +48,7 @@ const keysOf = (request: IncomingMessage, body: Buffer): string[] => {
   return requests.map(({ idempotency_key: element }) => element)
 }
 
-/** Pieces of a JSON text without an end. */
+/** Yields parts of an endless JSON string. */
 function* endlessText(): Generator<string> {
   yield '"'
   for (;;) yield 'x'.repeat(65_536)
@@ -92,7 +89,7 @@ const forward = async (
   for await (const chunk of answer.body ?? []) {
     response.write(chunk)
     if (cut === 'after_event' && Buffer.from(chunk).includes('\n\n')) {
-      // What was written reaches the client before the connection ends.
+      // Unlike destroy(), end() delivers the written event before the connection closes.
       response.end()
       return
     }
@@ -102,12 +99,12 @@ const forward = async (
 
 export const startFaultyProxy = async (serviceUrl: string): Promise<FaultyProxy> => {
   let faults: Fault[] = []
-  let tries: Try[] = []
+  let attempts: Attempt[] = []
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const body = Buffer.concat(chunks)
-    tries.push({
+    attempts.push({
       keys: keysOf(request, body),
       requestId: headerOf(request, 'x-request-id') ?? '',
       lastEventId: headerOf(request, 'last-event-id'),
@@ -129,9 +126,9 @@ export const startFaultyProxy = async (serviceUrl: string): Promise<FaultyProxy>
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     expect: (wanted) => {
       faults = [...wanted]
-      tries = []
+      attempts = []
     },
-    tries: () => tries,
+    attempts: () => attempts,
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve())

@@ -1,5 +1,5 @@
-// What each client does over a running service, through the proxy's faults. Texts with `$` stand for what the service's
-// quick start and earlier steps gave, texts with `~` for a pattern.
+// Calls of every client to a running service, through the proxy's faults. `$name` is a value of the quick start or of an
+// earlier step; `~` precedes a pattern.
 import { BATCH_SIZE_MAX, IDEMPOTENCY_KEY_MAX } from '../../src/attestation/paths.ts'
 import type { Fault } from './faulty-proxy.ts'
 
@@ -9,19 +9,19 @@ type Fields = Readonly<Record<string, Json>>
 export interface Step {
   readonly call: Fields
   readonly faults?: readonly Fault[]
-  /** How often the proxy must have been asked, under the same keys and the same request id. */
-  readonly tries?: number
-  /** The last connection must have named the last event of the one before. */
-  readonly takenUp?: boolean
-  /** What an operator decides when a status is told. */
+  /** Requests that the proxy must have received, all with the same keys and request id. */
+  readonly attempts?: number
+  /** The last connection must have sent the id of the last event. */
+  readonly resumes?: boolean
+  /** Decisions of an operator, by the received status. */
   readonly decide?: Readonly<Record<string, string>>
-  readonly told?: readonly string[]
-  /** The name under which later steps know the result: `$name.field`. */
+  readonly statuses?: readonly string[]
+  /** Name of the result in later steps: `$name.field`. */
   readonly save?: string
-  /** Part of the result; `~…` is a pattern. */
+  /** Part of the result. */
   readonly result?: Json
   readonly error?: Json
-  /** The result's bytes are those that the attester of the step's answer signed. */
+  /** The attester of the answer must have signed the bytes of the result. */
   readonly signedAs?: 'evm' | 'solana'
 }
 interface Scenario {
@@ -55,7 +55,7 @@ const IN_FLIGHT: Fault = {
   headers: { 'retry-after': '1' },
   body: { code: 'IDEMPOTENCY_IN_FLIGHT', detail: 'wait' },
 }
-/** The longest that also leaves room for the last place of the largest batch. */
+/** The longest key that leaves room for the last index of the largest batch. */
 const LONGEST_BATCH_KEY = 'longest-of-'.padEnd(IDEMPOTENCY_KEY_MAX - `/${BATCH_SIZE_MAX - 1}`.length, 'k')
 const BATCH = {
   call: 'attest_many',
@@ -82,11 +82,16 @@ const bytesOf = (call: 'evm_digest' | 'solana_message', request: Fields, answer:
   request,
   answer,
 })
+const eventStream = (body: string): Fault => ({
+  status: 200,
+  headers: { 'content-type': 'text/event-stream; charset=utf-8' },
+  body,
+})
 const refused = (fields: Fields): Fields => ({ kind: 'refused', ...fields })
 
 export const SCENARIOS: readonly Scenario[] = [
   {
-    name: 'a call on an EVM chain is attested, and the digest is the one that was signed',
+    name: 'a call on an EVM chain is attested, and its digest is the signed one',
     steps: [
       {
         call: attest(EVM_CALL),
@@ -139,7 +144,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: "a denial is an answer with the policy's words",
+    name: 'a denial has the reason of the policy',
     steps: [
       {
         call: attest(DENIED),
@@ -154,7 +159,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: 'each element of a batch has its own result, and the same one when it is repeated',
+    name: 'each element of a batch has its own result, and the same result if the batch is repeated',
     steps: [
       {
         call: BATCH,
@@ -176,7 +181,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: 'the key of a batch is as long as every element of the largest batch allows',
+    name: 'the key of a batch leaves room for the index of each element',
     steps: [
       {
         call: { call: 'attest_many', requests: [DEMO_CALL], idempotency_key: LONGEST_BATCH_KEY },
@@ -184,13 +189,13 @@ export const SCENARIOS: readonly Scenario[] = [
       },
       {
         call: { call: 'attest_many', requests: [DEMO_CALL], idempotency_key: `${LONGEST_BATCH_KEY}k` },
-        tries: 0,
+        attempts: 0,
         error: ARGUMENT_INVALID,
       },
     ],
   },
   {
-    name: 'an element that was refused for now is asked again alone, under its own key',
+    name: 'an element with a transient refusal is retried alone, under its own key',
     steps: [
       {
         faults: [
@@ -204,13 +209,13 @@ export const SCENARIOS: readonly Scenario[] = [
           },
         ],
         call: { call: 'attest_many', requests: [DEMO_CALL] },
-        tries: 2,
+        attempts: 2,
         result: [{ answer: COMPLIANT }],
       },
     ],
   },
   {
-    name: 'a key stands for one request',
+    name: 'an idempotency key identifies one request',
     steps: [
       { call: attest(DEMO_CALL, { idempotency_key: 'order-of-$LANGUAGE' }), save: 'first', result: COMPLIANT },
       {
@@ -222,7 +227,7 @@ export const SCENARIOS: readonly Scenario[] = [
           { chain: 'ethereum', from: '$WALLET', to: '$DEMO_CONTRACT' },
           { idempotency_key: 'order-of-$LANGUAGE' },
         ),
-        tries: 1,
+        attempts: 1,
         error: refused({ code: 'IDEMPOTENCY_MISMATCH', status: 422 }),
       },
       { call: { ...register(), idempotency_key: 'user-of-$LANGUAGE' }, save: 'session', result: { reused: false } },
@@ -233,11 +238,11 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: "refusals have the service's code and words, and are not tried again",
+    name: 'refusals have the code and detail of the service, and are not retried',
     steps: [
       {
         call: attest({ chain: 'base', from: '$WALLET', to: '$WALLET' }),
-        tries: 1,
+        attempts: 1,
         error: refused({
           code: 'POLICY_NOT_FOUND',
           status: 400,
@@ -254,14 +259,14 @@ export const SCENARIOS: readonly Scenario[] = [
       },
       { call: verify('nobody'), error: refused({ status: 400 }) },
       { call: status(SESSION), error: refused({ code: 'NOT_FOUND', status: 404 }) },
-      { call: follow(SESSION), tries: 1, error: refused({ code: 'NOT_FOUND' }) },
+      { call: follow(SESSION), attempts: 1, error: refused({ code: 'NOT_FOUND' }) },
     ],
   },
   {
-    name: 'a key of the other interface is refused',
+    name: 'an API key of the other API is refused',
     options: { attestation_api_key: '$IDENTITY_API_KEY', identity_api_key: '$ATTESTATION_API_KEY' },
     steps: [
-      { call: attest(DEMO_CALL), tries: 1, error: refused({ code: 'FORBIDDEN_SCOPE' }) },
+      { call: attest(DEMO_CALL), attempts: 1, error: refused({ code: 'FORBIDDEN_SCOPE' }) },
       { call: verify('$WALLET'), error: refused({ status: 403 }) },
     ],
   },
@@ -272,14 +277,11 @@ export const SCENARIOS: readonly Scenario[] = [
         call: task('$WALLET'),
         result: { is_compliant: true, signers: ['$EVM_ATTESTER'], signatures: ['~^0x[0-9a-f]{130}$'] },
       },
-      {
-        call: task('$DENIED_WALLET'),
-        result: { is_compliant: false, task_id: '~^[0-9a-f-]{36}$' },
-      },
+      { call: task('$DENIED_WALLET'), result: { is_compliant: false, task_id: '~^[0-9a-f-]{36}$' } },
     ],
   },
   {
-    name: 'a session is registered, used again and read',
+    name: 'a session is registered, reused and read',
     steps: [
       {
         call: {
@@ -334,45 +336,43 @@ export const SCENARIOS: readonly Scenario[] = [
       },
       { call: { ...verify('$OWN_WALLET'), chain: 'base' }, result: { verified: true } },
       { call: { ...verify('$OWN_WALLET'), chain: 'no chain' }, error: refused({ code: 'INVALID_FIELD' }) },
-      { call: follow('$session.session_id'), told: ['completed'], result: null },
+      { call: follow('$session.session_id'), statuses: ['completed'], result: null },
     ],
   },
   {
-    name: 'a session is followed as an operator decides, over a connection that is lost',
+    name: 'a session is followed through decisions and an interrupted connection',
     steps: [
       { call: register(), save: 'session', result: { reused: false } },
       {
         faults: [CUT, { cut: 'after_event' }],
         call: follow('$session.session_id'),
         decide: { pending: 'retry', retry: 'completed' },
-        told: ['pending', 'retry', 'completed'],
-        tries: 3,
-        takenUp: true,
+        statuses: ['pending', 'retry', 'completed'],
+        attempts: 3,
+        resumes: true,
         result: null,
       },
     ],
   },
   {
-    name: 'a stream is read as the standard says, wherever its lines end',
+    name: 'a stream is read according to the standard, with any line end',
     steps: [
       {
         faults: [
-          {
-            status: 200,
-            headers: { 'content-type': 'text/event-stream; charset=utf-8' },
-            body: '\ufeff: keep-alive\r\n\r\nretry: 1\r\nid: 7\r\ndata: {"sessionId":"0f9a4a1e-7b1c-4d4e-9a53-3c8f2f2f3b10",\rdata:"status":"pending","verifiedWallets":[],\ndata: "unverifiedWallets":[]}\r\r: done\n\nid: 8\ndata: {"sessionId":"0f9a4a1e-7b1c-4d4e-9a53-3c8f2f2f3b10","status":"rejected","verifiedWallets":[],"unverifiedWallets":[]}\n\ndata: never read\n\n',
-          },
+          eventStream(
+            '\ufeff: keep-alive\r\n\r\nretry: 1\r\nid: 7\r\ndata: {"sessionId":"0f9a4a1e-7b1c-4d4e-9a53-3c8f2f2f3b10",\rdata:"status":"pending","verifiedWallets":[],\ndata: "unverifiedWallets":[]}\r\r: done\n\nid: 8\ndata: {"sessionId":"0f9a4a1e-7b1c-4d4e-9a53-3c8f2f2f3b10","status":"rejected","verifiedWallets":[],"unverifiedWallets":[]}\n\ndata: never read\n\n',
+          ),
         ],
         call: follow(SESSION),
-        told: ['pending', 'rejected'],
-        tries: 1,
+        statuses: ['pending', 'rejected'],
+        attempts: 1,
         result: null,
       },
-      { faults: [{ status: 200, body: {} }], call: follow(SESSION), tries: 1, error: ANSWER_INVALID },
+      { faults: [{ status: 200, body: {} }], call: follow(SESSION), attempts: 1, error: ANSWER_INVALID },
     ],
   },
   {
-    name: 'a call that is cut off, refused for now or answered by a proxy is done once',
+    name: 'a call that is interrupted, transiently refused or answered by a proxy runs once',
     steps: [
       {
         faults: [
@@ -382,7 +382,7 @@ export const SCENARIOS: readonly Scenario[] = [
           { status: 503, headers: { 'retry-after': '0' }, body: { code: 'OVERLOADED', detail: 'later' } },
         ],
         call: attest(DEMO_CALL, { idempotency_key: 'cut-of-$LANGUAGE' }),
-        tries: 5,
+        attempts: 5,
         save: 'first',
         result: COMPLIANT,
       },
@@ -393,67 +393,59 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: 'an earlier try that still holds the key is asked for again, and counts as no try',
+    name: 'polling for an earlier attempt in flight does not count as an attempt',
     options: { retry: TWO_TRIES },
-    steps: [
-      {
-        faults: [IN_FLIGHT, IN_FLIGHT, LATER],
-        call: attest(DEMO_CALL),
-        tries: 4,
-        result: COMPLIANT,
-      },
-    ],
+    steps: [{ faults: [IN_FLIGHT, IN_FLIGHT, LATER], call: attest(DEMO_CALL), attempts: 4, result: COMPLIANT }],
   },
   {
-    name: 'a call gives up after its tries, with the last refusal',
+    name: 'a call fails with the last refusal after its last attempt',
     options: { retry: TWO_TRIES },
     steps: [
       {
         faults: [LATER, { status: 504, body: '' }],
         call: register(),
-        tries: 2,
+        attempts: 2,
         error: refused({ code: 'UNKNOWN_REFUSAL', status: 504 }),
       },
       { faults: Array(6).fill(CUT), call: follow(SESSION), error: { kind: 'unreachable' } },
     ],
   },
   {
-    name: 'a wait that is too long is told and not waited for',
+    name: 'a Retry-After that is too long is reported without a wait',
     steps: [
-      {
-        faults: [
-          { status: 429, headers: { 'retry-after': '3600' }, body: { code: 'RATE_LIMITED', detail: 'slow down' } },
-        ],
-        call: verify('$WALLET'),
-        tries: 1,
-        error: refused({ code: 'RATE_LIMITED', status: 429, detail: 'slow down', retry_after_seconds: 3600 }),
-      },
-      {
-        faults: [
-          {
-            status: 429,
-            headers: { 'retry-after': 'Fri, 31 Dec 2100 23:59:59 GMT' },
-            body: { code: 'RATE_LIMITED', detail: 'slow down' },
-          },
-        ],
-        call: verify('$WALLET'),
-        tries: 1,
-        error: refused({ code: 'RATE_LIMITED' }),
-      },
-    ],
+      { retryAfter: '3600', error: { status: 429, detail: 'slow down', retry_after_seconds: 3600 } },
+      { retryAfter: 'Fri, 31 Dec 2100 23:59:59 GMT', error: {} },
+    ].map(({ retryAfter, error }) => ({
+      faults: [
+        { status: 429, headers: { 'retry-after': retryAfter }, body: { code: 'RATE_LIMITED', detail: 'slow down' } },
+      ],
+      call: verify('$WALLET'),
+      attempts: 1,
+      error: refused({ code: 'RATE_LIMITED', ...error }),
+    })),
   },
   {
-    name: "an answer that is not this API's is told apart",
+    name: 'a response that is not of this API is reported as such',
     steps: [
       {
         faults: [{ status: 307, headers: { location: 'https://elsewhere.example/' } }],
         call: attest(DEMO_CALL),
-        tries: 1,
+        attempts: 1,
         error: { kind: 'answer_invalid', code: 'ANSWER_INVALID' },
       },
-      { faults: [{ status: 200, endless: true }], call: attest(DEMO_CALL), tries: 1, error: ANSWER_INVALID },
-      { faults: [{ status: 403, endless: true }], call: verify('$WALLET'), tries: 1, error: refused({ status: 403 }) },
-      { faults: [{ status: 200, body: '<h1>Welcome</h1>' }], call: attest(DEMO_CALL), tries: 1, error: ANSWER_INVALID },
+      { faults: [{ status: 200, endless: true }], call: attest(DEMO_CALL), attempts: 1, error: ANSWER_INVALID },
+      {
+        faults: [{ status: 403, endless: true }],
+        call: verify('$WALLET'),
+        attempts: 1,
+        error: refused({ status: 403 }),
+      },
+      {
+        faults: [{ status: 200, body: '<h1>Welcome</h1>' }],
+        call: attest(DEMO_CALL),
+        attempts: 1,
+        error: ANSWER_INVALID,
+      },
       {
         faults: [
           {
@@ -485,75 +477,58 @@ export const SCENARIOS: readonly Scenario[] = [
       {
         faults: [{ status: 404, headers: { 'content-type': 'text/html' }, body: '<h1>Not here</h1>' }],
         call: verify('$WALLET'),
-        tries: 1,
+        attempts: 1,
         error: refused({ code: 'UNKNOWN_REFUSAL', status: 404 }),
       },
     ],
   },
   {
-    name: 'a call ends in time, however slowly an answer comes',
+    name: 'a call times out if a response arrives too slowly',
     options: { timeout_ms: 300, retry: ONE_TRY },
     steps: DRIPS.map((fault) => ({
       faults: [fault],
       call: attest(DEMO_CALL),
-      tries: 1,
+      attempts: 1,
       error: { kind: 'unreachable' },
     })),
   },
   {
-    name: 'JSON that is too deep is no answer',
+    name: 'JSON that is nested too deeply is rejected',
     options: { retry: ONE_TRY },
     steps: [
       { faults: [{ status: 200, body: DEEP }], call: attest(DEMO_CALL), error: ANSWER_INVALID },
       { faults: [{ status: 503, body: DEEP }], call: attest(DEMO_CALL), error: refused({ status: 503 }) },
-      {
-        faults: [
-          { status: 200, headers: { 'content-type': 'text/event-stream' }, body: `data: ${DEEP.slice(-60_000)}\n\n` },
-        ],
-        call: follow(SESSION),
-        error: ANSWER_INVALID,
-      },
+      { faults: [eventStream(`data: ${DEEP.slice(-60_000)}\n\n`)], call: follow(SESSION), error: ANSWER_INVALID },
     ],
   },
   {
-    name: 'a stream with an event that is too long is not a stream of this service',
+    name: 'a stream with an event that is too long is rejected',
     steps: [
       {
-        faults: [
-          { status: 200, headers: { 'content-type': 'text/event-stream' }, body: `data: ${'x'.repeat(70_000)}\n\n` },
-        ],
+        faults: [eventStream(`data: ${'x'.repeat(70_000)}\n\n`)],
         call: follow(SESSION),
-        tries: 1,
+        attempts: 1,
         error: ANSWER_INVALID,
       },
     ],
   },
   {
-    name: 'a service that is not there is unreachable',
+    name: 'a stopped service is reported as unreachable',
     options: { attestation_url: 'http://127.0.0.1:9', retry: TWO_TRIES },
     steps: [{ call: attest(DEMO_CALL), error: { kind: 'unreachable', code: 'SERVICE_UNREACHABLE' } }],
   },
   {
-    name: "arguments that can't be used are named before anything is sent",
+    name: 'invalid arguments are refused before anything is sent',
     steps: [
-      { call: status('../verify'), tries: 0, error: { kind: 'argument_invalid', code: 'ARGUMENT_INVALID' } },
-      { call: { call: 'status', type: 'person', session_id: SESSION }, tries: 0, error: ARGUMENT_INVALID },
-      { call: register({ size: 9 }), tries: 0, error: ARGUMENT_INVALID },
-      { call: attest(DEMO_CALL, { idempotency_key: 'two words' }), tries: 0, error: ARGUMENT_INVALID },
-      { call: { call: 'attest_many', requests: [] }, tries: 0, error: ARGUMENT_INVALID },
-      {
-        call: open({ identity_url: 'ftp://127.0.0.1', identity_api_key: 'csi_x' }),
-        error: ARGUMENT_INVALID,
-      },
-      {
-        call: open({ identity_url: 'http://127.0.0.1:1/?key=x', identity_api_key: 'csi_x' }),
-        error: ARGUMENT_INVALID,
-      },
-      {
-        call: open({ identity_url: 'http://127.0.0.1:1', identity_api_key: 'csi_x\n' }),
-        error: ARGUMENT_INVALID,
-      },
-      { call: open({ attestation_url: 'http://127.0.0.1:1' }), error: ARGUMENT_INVALID },
-    ],
+      status('../verify'),
+      { call: 'status', type: 'person', session_id: SESSION },
+      register({ size: 9 }),
+      attest(DEMO_CALL, { idempotency_key: 'two words' }),
+      { call: 'attest_many', requests: [] },
+      open({ identity_url: 'ftp://127.0.0.1', identity_api_key: 'csi_x' }),
+      open({ identity_url: 'http://127.0.0.1:1/?key=x', identity_api_key: 'csi_x' }),
+      open({ identity_url: 'http://127.0.0.1:1', identity_api_key: 'csi_x\n' }),
+      open({ attestation_url: 'http://127.0.0.1:1' }),
+    ].map((call) => ({ call, attempts: 0, error: { kind: 'argument_invalid', code: 'ARGUMENT_INVALID' } })),
   },
 ]

@@ -1,4 +1,4 @@
-# Drives the Python client: a JSON line in, JSON lines out, as ../driver.ts describes them.
+# Driver of the Python client: JSON lines, as ../driver.ts describes them.
 import dataclasses
 import json
 import sys
@@ -22,10 +22,10 @@ def failure(error: c.ClientError) -> Dict[str, Any]:
         c.AnswerInvalidError: "answer_invalid",
         c.ArgumentInvalidError: "argument_invalid",
     }
-    told = {"kind": kinds[type(error)], "code": error.code}
+    failed = {"kind": kinds[type(error)], "code": error.code}
     for name in ("status", "detail", "retry_after_seconds"):
-        told[name] = getattr(error, name, None)
-    return told
+        failed[name] = getattr(error, name, None)
+    return failed
 
 
 class Driver:
@@ -70,7 +70,7 @@ class Driver:
 
     def follow(self, type: str, session_id: str) -> None:
         for state in self.client.follow(type, session_id):
-            say({"told": dataclasses.asdict(state)})
+            say({"state": dataclasses.asdict(state)})
 
     def verify(self, address: str, type: Any = None, chain: Any = None) -> Any:
         return self.client.verify(address, kind=type, chain=chain)

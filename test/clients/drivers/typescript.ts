@@ -1,4 +1,4 @@
-// Drives the TypeScript client: a JSON line in, JSON lines out, as ../driver.ts describes them.
+// Driver of the TypeScript client: JSON lines, as ../driver.ts describes them.
 import type { Attestation, AttestationRequest, TaskRequest } from '../../../src/client/attestation-types.ts'
 import { type CountersignClient, createCountersignClient } from '../../../src/client/client.ts'
 import { ArgumentInvalidError, type ClientError, RequestRefusedError } from '../../../src/client/errors.ts'
@@ -7,13 +7,13 @@ import { evmDigest } from '../../../src/client/evm-attestation.ts'
 import type { RegisterRequest, SessionType } from '../../../src/client/identity-types.ts'
 import { solanaAttestedCall, solanaMessage } from '../../../src/client/solana-attestation.ts'
 
-type Words = Readonly<Record<string, unknown>>
-/** A line's arguments; each call reads those that are its own. */
+type Fields = Readonly<Record<string, unknown>>
+/** The arguments of all calls; each call reads its own. */
 interface Step {
   readonly call: string
-  readonly options: Words
-  readonly request: Words
-  readonly requests: readonly Words[]
+  readonly options: Fields
+  readonly request: Fields
+  readonly requests: readonly Fields[]
   readonly idempotency_key?: string
   readonly type: SessionType
   readonly session_id: string
@@ -33,12 +33,12 @@ const toSnake = (value: unknown): unknown =>
 const toCamel = (value: unknown): unknown =>
   renameKeys(value, (key) => key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()))
 
-const say = (line: unknown): void => {
+const write = (line: unknown): void => {
   process.stdout.write(`${JSON.stringify(line)}\n`)
 }
 
-const requestOf = (words: Words): AttestationRequest => {
-  const request = toCamel(words) as Record<string, unknown>
+const requestOf = (fields: Fields): AttestationRequest => {
+  const request = toCamel(fields) as Record<string, unknown>
   return (request['msgValue'] === undefined
     ? request
     : { ...request, msgValue: BigInt(String(request['msgValue'])) }) as unknown as AttestationRequest
@@ -77,7 +77,7 @@ const CALLS: Readonly<Record<string, (step: Step) => unknown>> = {
     client.register(type, toCamel(request ?? {}) as RegisterRequest, { idempotencyKey }),
   status: ({ type, session_id }) => client.status(type, session_id),
   follow: async ({ type, session_id }) => {
-    for await (const state of client.follow(type, session_id)) say({ told: toSnake(state) })
+    for await (const state of client.follow(type, session_id)) write({ state: toSnake(state) })
     return null
   },
   verify: ({ address, type, chain }) => client.verify({ address, type, chain }),
@@ -97,8 +97,8 @@ for await (const line of console) {
   try {
     const run = CALLS[step.call]
     if (run === undefined) throw new ArgumentInvalidError('call', step.call)
-    say({ result: toSnake(await run(step)) ?? null })
+    write({ result: toSnake(await run(step)) ?? null })
   } catch (error) {
-    say({ error: failureOf(error as ClientError) })
+    write({ error: failureOf(error as ClientError) })
   }
 }

@@ -196,7 +196,7 @@ func run(ctx context.Context, s step) (any, error) {
 		return state(got), nil
 	case "follow":
 		return nil, client.Follow(ctx, kind, s.SessionID, func(got *countersign.SessionState) error {
-			say(object{"told": state(got)})
+			say(object{"state": state(got)})
 			return nil
 		})
 	case "verify":
