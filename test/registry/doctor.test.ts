@@ -1,4 +1,4 @@
-// `countersign doctor` on a real node with a registry, and on what is none: each check, its result, and the exit code.
+// The chain checks of `countersign doctor` against real nodes: each result and the exit code.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -42,31 +42,21 @@ describeOnChain('countersign doctor', () => {
   const register = (address: string, name = 'registerAttester') =>
     chain.send({ to: registry, name, arguments: [address] })
 
-  test('finds an attester that is not registered, and nothing once it is', async () => {
+  test('reports an unregistered attester until it is registered', async () => {
     const chains = { base: { rpc: chain.url, registry: registry.address } }
     const before = await checks(chains)
     expect(before.code).toBe(1)
-    expect(before.of('attester')).toEqual([
-      {
-        chain: 'base',
-        check: 'attester',
-        subject: attester,
-        result: 'problem',
-        detail: 'active but not registered, so the chain refuses it: ask the registry’s owner to register it',
-      },
-    ])
+    const detail = 'active but not registered, so the chain refuses it: ask the registry’s owner to register it'
+    const check = { chain: 'base', check: 'attester', subject: attester, result: 'problem', detail }
+    expect(before.of('attester')).toEqual([check as ChainCheck])
     await register(attester)
     const after = await checks(chains)
     expect(after.code).toBe(0)
-    expect(after.found.map(({ check, result }) => `${check} ${result}`)).toEqual([
-      'rpc ok',
-      'clock ok',
-      'registry ok',
-      'attester ok',
-    ])
+    const results = after.found.map(({ check: name, result }) => `${name} ${result}`)
+    expect(results).toEqual(['rpc ok', 'clock ok', 'registry ok', 'attester ok'])
   })
 
-  test('tells attesters that the registry knows and we do not', async () => {
+  test('notes registered attesters that the service does not have', async () => {
     const stranger = testAttester(1).address
     await register(stranger)
     const { code, of } = await checks({ base: { rpc: chain.url, registry: registry.address } })
@@ -75,7 +65,7 @@ describeOnChain('countersign doctor', () => {
     await register(stranger, 'deregisterAttester')
   })
 
-  test('finds a dead URL, a URL of another chain, and no registry, and goes on with what works', async () => {
+  test('reports a stopped URL, a URL of another chain and a missing registry, and checks the rest', async () => {
     const { code, found } = await checks({
       base: { rpc: [`http://127.0.0.1:${freePort()}`, chain.url], registry: registry.address },
       ethereum: { rpc: chain.url, registry: registry.address },
@@ -108,7 +98,7 @@ describeOnChain('countersign doctor', () => {
     expect(wrong.of('registry').map(({ result }) => result)).toEqual(['ok', 'problem'])
   })
 
-  test('prints a table, and no path of an RPC URL', async () => {
+  test('prints a table without paths of RPC URLs', async () => {
     const { code, stdout } = await doctor({ base: { rpc: `${chain.url}/?key=secret-key`, registry: registry.address } })
     expect(code).toBe(0)
     expect(stdout.split('\n')[0]).toMatch(/^CHAIN +CHECK +RESULT +SUBJECT +DETAIL$/)
@@ -116,10 +106,9 @@ describeOnChain('countersign doctor', () => {
     expect(stdout).not.toContain('secret-key')
   })
 
-  test('has nothing to do without chains, and refuses a wrong call', async () => {
+  test('checks no chain without RPC URLs, refuses invalid arguments, and can check one chain', async () => {
     const none = await doctor({})
     expect([none.code, none.stdout.split('\n')[0]]).toEqual([0, 'no chain has an RPC URL, so no chain is checked'])
-    // What is only said: nothing looks into documents.
     expect(none.stdout).toMatch(/^- +scanner +note +scanner +submitted documents are not scanned/m)
     expect((await doctor({}, '--scanner', 'tcp:127.0.0.1:3310')).stdout).not.toContain('scanner')
     expect((await doctor({}, '--chain', 'dogechain')).code).toBe(2)
@@ -129,8 +118,8 @@ describeOnChain('countersign doctor', () => {
     expect(new Set(one.found.map(({ chain: name }) => name))).toEqual(new Set(['base']))
   })
 
-  // Last, since the chain's clock runs ahead from here on.
-  test('finds a clock that is behind the chain', async () => {
+  // Last, because the clock of the chain stays ahead.
+  test('reports a clock that is behind the chain', async () => {
     await chain.setNextTimestamp(Math.floor(Date.now() / 1000) + 3_600)
     await chain.mine()
     const { code, of } = await checks({ base: { rpc: chain.url, registry: registry.address } })

@@ -1,4 +1,4 @@
-// Reading our own registry on a real node, and what is no registry; then nodes that make things up.
+// The EVM registry reader on a real node and on nodes with invalid responses.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Hex } from 'viem'
 import { encodeAbiParameters } from 'viem'
@@ -7,14 +7,9 @@ import { createJsonRpc, type JsonRpc, RpcFailedError } from '../../src/facts/jso
 import { describeOnChain } from '../chain/anvil.ts'
 import { testAttester } from '../chain/attesting.ts'
 import { type Deployed, type LocalChain, startLocalChain } from '../chain/local-chain.ts'
-import { CONTRACT, evmAnswer, type FakeNode, REGISTRY, Refusal, startFakeNode } from './support.ts'
+import { CONTRACT, evmAnswer, type FakeNode, failureOf, REGISTRY, Refusal, startFakeNode } from './support.ts'
 
 const HASH = 'x-0123456789abcdef'
-const failure = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => expect.unreachable(),
-    (error: unknown) => error,
-  )
 
 describeOnChain('a registry on a node', () => {
   let chain: LocalChain
@@ -34,7 +29,7 @@ describeOnChain('a registry on a node', () => {
   const reader = (address: string = registry.address, chainId = 8453) =>
     createEvmRegistry(chainId, address.toLowerCase())
 
-  test('tells what contracts carry, changed and removed', async () => {
+  test('returns the current policy of a contract, and null after its removal', async () => {
     const policyId = () => reader().policyId(rpc, vault.address.toLowerCase())
     expect(await policyId()).toBe(HASH)
     await chain.send({ to: vault, name: 'setPolicyID', arguments: ['x-fedcba9876543210'] })
@@ -43,7 +38,7 @@ describeOnChain('a registry on a node', () => {
     expect(await policyId()).toBeNull()
   })
 
-  test('knows nothing of addresses without code, and of what can be no verification hash', async () => {
+  test('returns null for addresses without code and for invalid verification hashes', async () => {
     expect(await reader().policyId(rpc, CONTRACT)).toBeNull()
     for (const odd of ['x'.repeat(65), 'two words', 'ünïcode', '\u0000']) {
       await chain.send({ to: registry, name: 'setPolicyID', arguments: [odd], from: CONTRACT as Hex })
@@ -51,29 +46,29 @@ describeOnChain('a registry on a node', () => {
     }
   })
 
-  test('fails where there is no code, and where another contract reverts', async () => {
+  test('fails if the registry address has no code or another contract', async () => {
     expect(await reader().isDeployed(rpc)).toBe(true)
     expect(await reader(CONTRACT).isDeployed(rpc)).toBe(false)
     for (const address of [CONTRACT, vault.address]) {
-      expect(await failure(reader(address).policyId(rpc, CONTRACT))).toBeInstanceOf(RpcFailedError)
+      expect(await failureOf(reader(address).policyId(rpc, CONTRACT))).toBeInstanceOf(RpcFailedError)
     }
   })
 
-  test('tells attesters and time', async () => {
+  test('returns attesters and the time of the latest block', async () => {
     expect(await reader().isAttesterRegistered(rpc, attester)).toBe(true)
     expect(await reader().isAttesterRegistered(rpc, CONTRACT)).toBe(false)
     expect(await reader().registeredAttesters(rpc)).toEqual([attester])
     expect(await reader().latestBlockSeconds(rpc)).toBe(await chain.timestampSeconds())
   })
 
-  test('is verified by its chain id', async () => {
+  test('verifies the chain id', async () => {
     await reader().verify(rpc)
-    const error = (await failure(reader(registry.address, 1).verify(rpc))) as RpcFailedError
+    const error = (await failureOf(reader(registry.address, 1).verify(rpc))) as RpcFailedError
     expect(error.detail).toBe('the RPC endpoint serves chain 8453 instead of 1')
   })
 })
 
-describe('a node that makes things up', () => {
+describe('a node with invalid responses', () => {
   const nodes: FakeNode[] = []
   afterEach(async () => {
     for (const node of nodes.splice(0)) await node.stop()
@@ -86,30 +81,30 @@ describe('a node that makes things up', () => {
   const text = (value: string): Hex => encodeAbiParameters([{ type: 'string' }], [value])
 
   test.each([
-    ['nothing', '0x'],
+    ['no data', '0x'],
     ['half a word', '0x00'],
-    ['a text that begins beyond the end', `0x${'ff'.repeat(32)}`],
-    ['a text longer than the answer', `${text(HASH).slice(0, 66)}${'ff'.repeat(32)}`],
+    ['text that starts beyond the end', `0x${'ff'.repeat(32)}`],
+    ['text longer than the response', `${text(HASH).slice(0, 66)}${'ff'.repeat(32)}`],
     ['a number', 7],
     ['null', null],
-    ['no hex', '0xzz'],
+    ['invalid hex', '0xzz'],
     ['an object', {}],
-  ])('is not believed: %s', async (_, answer) => {
+  ])('fails the read: %s', async (_, answer) => {
     const registry = createEvmRegistry(8453, REGISTRY)
-    expect(await failure(registry.policyId(rpcTo(evmAnswer(answer)), CONTRACT))).toBeInstanceOf(RpcFailedError)
+    expect(await failureOf(registry.policyId(rpcTo(evmAnswer(answer)), CONTRACT))).toBeInstanceOf(RpcFailedError)
   })
 
-  test('can name a policy that is none of ours, and no more', async () => {
+  test('can return an unknown policy, but not one that is too long', async () => {
     const registry = createEvmRegistry(8453, REGISTRY)
     expect(await registry.policyId(rpcTo(evmAnswer(text('x-ffffffffffffffff'))), CONTRACT)).toBe('x-ffffffffffffffff')
     expect(await registry.policyId(rpcTo(evmAnswer(text('y'.repeat(100_000)))), CONTRACT)).toBeNull()
   })
 
-  test('is refused with another chain id, or none', async () => {
+  test('fails verification with another chain id or none', async () => {
     const registry = createEvmRegistry(8453, REGISTRY)
     for (const chainId of ['0x1', '0x', 'base', null, '0xffffffffffffffffffff']) {
-      expect(await failure(registry.verify(rpcTo(() => chainId)))).toBeInstanceOf(RpcFailedError)
+      expect(await failureOf(registry.verify(rpcTo(() => chainId)))).toBeInstanceOf(RpcFailedError)
     }
-    expect(await failure(registry.verify(rpcTo(() => new Refusal(-32601))))).toBeInstanceOf(RpcFailedError)
+    expect(await failureOf(registry.verify(rpcTo(() => new Refusal(-32601))))).toBeInstanceOf(RpcFailedError)
   })
 })

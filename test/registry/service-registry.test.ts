@@ -1,5 +1,5 @@
-// The running service with a registry on a real node: contracts that nobody bound here are found on their chain, and only
-// for the organization whose policy they carry; and every way in which the chain can fail.
+// A running service with registries on chains: unbound contracts are found on their chain, for the organization of their
+// policy only, and every failure of a chain.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,17 +23,16 @@ import {
 } from './support.ts'
 
 const WALLET = '0x1111111111111111111111111111111111111111'
-const row1 = (address: string) => `request validation failed: failed to get policy ID for address ${address}`
+const notFound = (address: string) => `request validation failed: failed to get policy ID for address ${address}`
 
-describeOnChain('contracts that are looked up on their chain', () => {
+describeOnChain('contracts in the registry of their chain', () => {
   let folder: string
   let chain: LocalChain
   let registry: Deployed
   let service: RunningService
-  let liar: FakeNode
+  let wrongChain: FakeNode
   let silent: FakeNode
   let solana: FakeNode
-  /** Filled once the project's hash is known. */
   const accounts: Record<string, SolanaAccount> = {}
   let otherKey: string
   let otherHash: string
@@ -41,11 +40,9 @@ describeOnChain('contracts that are looked up on their chain', () => {
   const command = (...words: string[]): Promise<string> => succeed(service, ...words)
   const vaultWith = (policyId: string): Promise<Deployed> =>
     chain.deploy('GuardedVault', chain.accounts[0], registry.address, policyId)
-  const ask = async (chainName: string, to: string, key?: string) => {
-    const response = await service.attest(
-      { from: WALLET, to, chain: chainName },
-      key === undefined ? {} : { 'x-api-key': key },
-    )
+  const attest = async (chainName: string, to: string, key?: string) => {
+    const headers = key === undefined ? {} : { 'x-api-key': key }
+    const response = await service.attest({ from: WALLET, to, chain: chainName }, headers)
     const body = (await response.json()) as { verification_hash?: string; detail?: string; code?: string }
     return { status: response.status, body, retryAfter: response.headers.get('retry-after') }
   }
@@ -56,7 +53,7 @@ describeOnChain('contracts that are looked up on their chain', () => {
     registry = await chain.deploy('PolicyRegistry', chain.accounts[0])
     const dead = `http://127.0.0.1:${freePort()}`
     const stolen = encodeAbiParameters([{ type: 'string' }], ['x-ffffffffffffffff'])
-    liar = startFakeNode(evmAnswer(stolen, '0x1'))
+    wrongChain = startFakeNode(evmAnswer(stolen, '0x1'))
     silent = startFakeNode(() => new Promise(() => undefined))
     solana = startSolanaNode(accounts)
     const config = join(folder, 'countersign.json')
@@ -65,10 +62,10 @@ describeOnChain('contracts that are looked up on their chain', () => {
       JSON.stringify({
         chains: {
           // The first URL is down, the second serves another chain.
-          base: { rpc: [dead, `${liar.url}/?key=secret-key`, chain.url], registry: registry.address },
+          base: { rpc: [dead, `${wrongChain.url}/?key=secret-key`, chain.url], registry: registry.address },
           solana: { rpc: solana.url, registry: SOLANA_REGISTRY },
           plume: { rpc: silent.url, registry: registry.address },
-          ethereum: { rpc: [liar.url, chain.url], registry: registry.address, 'rpc-agreement': 2 },
+          ethereum: { rpc: [wrongChain.url, chain.url], registry: registry.address, 'rpc-agreement': 2 },
           arbitrum: { rpc: dead, registry: registry.address },
           bsc: { rpc: chain.url, registry: registry.address },
         },
@@ -82,74 +79,70 @@ describeOnChain('contracts that are looked up on their chain', () => {
     otherKey = (await issueKey(service, '--org other --kind attestation --name k')).key
     const policy = join(folder, 'other.yaml')
     writeFileSync(policy, 'name: Other\ndefault: allow\nrules: []\n')
-    const applied = JSON.parse(await command('policy', 'apply', policy, '--org', 'other', '--json')) as {
-      policy: string
-    }
+    const applied = JSON.parse(await command('policy', 'apply', policy, '--org', 'other', '--json'))
     const words = ['--org', 'other', '--name', 'other', '--policy', applied.policy, '--json']
-    const created = JSON.parse(await command('project', 'create', ...words)) as { verification_hash: string }
-    otherHash = created.verification_hash
+    otherHash = JSON.parse(await command('project', 'create', ...words)).verification_hash
   })
   afterAll(async () => {
-    await Promise.all([service?.stop(), chain?.stop(), liar?.stop(), silent?.stop(), solana?.stop()])
+    await Promise.all([service?.stop(), chain?.stop(), wrongChain?.stop(), silent?.stop(), solana?.stop()])
   })
 
-  test('are attested as their chain’s registry says, by v2 and by v1', async () => {
+  test('are attested with their policy by v2 and v1', async () => {
     const hash = service.quickstart['VERIFICATION_HASH'] ?? ''
     const vault = await vaultWith(hash)
-    expect(await ask('base', vault.address)).toMatchObject({ status: 200, body: { verification_hash: hash } })
+    expect(await attest('base', vault.address)).toMatchObject({ status: 200, body: { verification_hash: hash } })
     const response = await fetch(`${service.quickstart['ATTESTATION_URL']}/v1/task`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-api-key': service.quickstart['ATTESTATION_API_KEY'] ?? '' },
       body: JSON.stringify({ from: WALLET, to: vault.address, data: '0x', msg_value: '0', chain_id: 8453 }),
     })
-    // Its expiry in blocks comes from another reader; what matters here is that the contract was found.
     expect([response.status, ((await response.json()) as { is_compliant?: boolean }).is_compliant]).toEqual([200, true])
   })
 
-  test('are row 1 without a policy, without code, and on a chain without a registry', async () => {
+  test('are refused without a policy, without code, and on a chain without a registry', async () => {
     const empty = await vaultWith('')
     for (const [chainName, address] of [
       ['base', empty.address],
       ['base', CONTRACT],
       ['sepolia', empty.address],
     ] as const) {
-      const { status, body } = await ask(chainName, address)
-      expect([status, body.detail]).toEqual([400, row1(address)])
+      const { status, body } = await attest(chainName, address)
+      expect([status, body.detail]).toEqual([400, notFound(address)])
     }
   })
 
-  test('are row 1 for everyone but the organization whose policy they carry', async () => {
+  test('are refused to every organization but that of their policy', async () => {
     const vault = await vaultWith(otherHash)
-    expect((await ask('base', vault.address)).body.detail).toBe(row1(vault.address))
-    expect(await ask('base', vault.address, otherKey)).toMatchObject({
+    expect((await attest('base', vault.address)).body.detail).toBe(notFound(vault.address))
+    expect(await attest('base', vault.address, otherKey)).toMatchObject({
       status: 200,
       body: { verification_hash: otherHash },
     })
     const unknown = await vaultWith('x-00000000000000000000000000000000')
-    expect((await ask('base', unknown.address)).body.detail).toBe(row1(unknown.address))
+    expect((await attest('base', unknown.address)).body.detail).toBe(notFound(unknown.address))
   })
 
-  test('may be programs on Solana', async () => {
+  test('can be Solana programs', async () => {
     const hash = service.quickstart['VERIFICATION_HASH'] ?? ''
     accounts[registryAccount('policy', SOLANA_PROGRAM)] = { data: policyAccount(hash) }
     const request = { from: SOLANA_REGISTRY, chain: 'solana' }
     const found = await service.attest({ ...request, to: SOLANA_PROGRAM })
     expect([found.status, await found.json()]).toMatchObject([200, { verification_hash: hash }])
     const missing = await service.attest({ ...request, to: SOLANA_REGISTRY })
-    expect([missing.status, await missing.json()]).toMatchObject([400, { detail: row1(SOLANA_REGISTRY) }])
+    expect([missing.status, await missing.json()]).toMatchObject([400, { detail: notFound(SOLANA_REGISTRY) }])
   })
 
-  test('are bound here before they are looked up there', async () => {
+  test('have the policy of their binding if they have one', async () => {
     const vault = await vaultWith(otherHash)
     const hash = service.quickstart['VERIFICATION_HASH'] ?? ''
     await command('binding', 'create', '--project', hash, '--chain', 'base', '--address', vault.address)
-    expect(await ask('base', vault.address)).toMatchObject({ status: 200, body: { verification_hash: hash } })
+    expect(await attest('base', vault.address)).toMatchObject({ status: 200, body: { verification_hash: hash } })
   })
 
-  test('are 503 while their chain does not answer, is another, or its URLs do not agree', async () => {
+  test('are 503 while their chain does not respond, is another, or its URLs disagree', async () => {
     const vault = await vaultWith(service.quickstart['VERIFICATION_HASH'] ?? '')
     for (const chainName of ['arbitrum', 'bsc', 'ethereum']) {
-      const { status, body, retryAfter } = await ask(chainName, vault.address)
+      const { status, body, retryAfter } = await attest(chainName, vault.address)
       expect([status, body.code, body.detail, retryAfter]).toEqual([
         503,
         'DEPENDENCY_UNAVAILABLE',
@@ -157,15 +150,15 @@ describeOnChain('contracts that are looked up on their chain', () => {
         '1',
       ])
     }
-    expect((await ask('base', vault.address)).status).toBe(200)
+    expect((await attest('base', vault.address)).status).toBe(200)
   })
 
-  test('are 408 when their chain takes longer than the request may', async () => {
-    const { status, body } = await ask('plume', CONTRACT)
+  test('are 408 if the chain responds after the deadline of the request', async () => {
+    const { status, body } = await attest('plume', CONTRACT)
     expect([status, body.code]).toEqual([408, 'DEADLINE_EXCEEDED'])
   })
 
-  test('leave no trace of what nodes said in the log, and name hosts alone', async () => {
+  test('leave neither text of nodes nor paths of URLs in the log', async () => {
     const line = await service.logLine((entry) => entry['message'] === 'could not read a policy registry')
     expect(line).toMatchObject({ level: 'warn' })
     const { stderr } = service.output()

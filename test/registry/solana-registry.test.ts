@@ -1,11 +1,11 @@
-// Reading the Solana registry's accounts: laid out here as the public program's source has them, served by a node that
-// says what a test wants.
+// The reader of the Solana registry's accounts, whose layout follows the source of the public program.
 import { afterEach, describe, expect, test } from 'bun:test'
 import { createJsonRpc, type JsonRpc, RpcFailedError } from '../../src/facts/json-rpc.ts'
 import { createSolanaRegistry, MAINNET_GENESIS_HASH } from '../../src/facts/solana-registry.ts'
 import {
   discriminator,
   type FakeNode,
+  failureOf,
   keyBytes,
   SOLANA_REGISTRY as PROGRAM,
   policyAccount,
@@ -40,24 +40,19 @@ const rpcWith = (accounts: Readonly<Record<string, SolanaAccount>>): JsonRpc => 
 const registry = createSolanaRegistry(PROGRAM, MAINNET_GENESIS_HASH)
 const policyId = (account: SolanaAccount): Promise<string | null> =>
   registry.policyId(rpcWith({ [registryAccount('policy', TARGET)]: account }), TARGET)
-const failure = async (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => expect.unreachable(),
-    (error: unknown) => error,
-  )
 
 describe('the policy of a program', () => {
-  test('is what its account says, up to 64 bytes', async () => {
+  test('is read from its account, up to 64 bytes', async () => {
     for (const text of [HASH, 'x'.repeat(64)]) expect(await policyId({ data: policyAccount(text) })).toBe(text)
   })
 
-  test('is none without an account, or where anyone but the registry owns it', async () => {
+  test('is null without an account, or if another program owns the account', async () => {
     expect(await registry.policyId(rpcWith({}), TARGET)).toBeNull()
     expect(await policyId({ data: Buffer.alloc(0), owner: SYSTEM_PROGRAM })).toBeNull()
     expect(await policyId({ data: policyAccount(HASH), owner: TARGET })).toBeNull()
   })
 
-  test('is none where it can be no verification hash', async () => {
+  test('is null if it is not a valid verification hash', async () => {
     for (const text of ['', 'x'.repeat(65), 'two words', 'ünïcode']) {
       expect(await policyId({ data: policyAccount(text) })).toBeNull()
     }
@@ -65,28 +60,21 @@ describe('the policy of a program', () => {
 
   test.each([
     ['another kind of account', attesterAccount(TARGET, true)],
-    ['nothing', Buffer.alloc(0)],
+    ['an empty account', Buffer.alloc(0)],
     ['an account that ends early', policyAccount(HASH).subarray(0, 74)],
     ['an account of another program', policyAccount(HASH, PROGRAM)],
-    [
-      'a text longer than its account',
-      (() => {
-        const data = policyAccount(HASH)
-        data.writeUInt32LE(0xffffffff, 72)
-        return data
-      })(),
-    ],
-  ])('can not be read from %s', async (_, data) => {
-    expect(await failure(policyId({ data }))).toBeInstanceOf(RpcFailedError)
+    ['text longer than its account', policyAccount(HASH).fill(0xff, 72, 76)],
+  ])('cannot be read from %s', async (_, data) => {
+    expect(await failureOf(policyId({ data }))).toBeInstanceOf(RpcFailedError)
   })
 
   test.each([[null], [{}], [{ value: {} }], [{ value: { owner: PROGRAM, data: 'base58' } }], [7]])(
-    'can not be read from the answer %j',
+    'cannot be read from the response %j',
     async (answer) => {
       const node = startFakeNode(() => answer)
       nodes.push(node)
       const rpc = createJsonRpc({ url: node.url, timeoutMs: 5_000 })
-      expect(await failure(registry.policyId(rpc, TARGET))).toBeInstanceOf(RpcFailedError)
+      expect(await failureOf(registry.policyId(rpc, TARGET))).toBeInstanceOf(RpcFailedError)
     },
   )
 })
@@ -105,8 +93,8 @@ test('attesters, the program and the time are read', async () => {
   expect(await registry.latestBlockSeconds(rpc)).toBe(1_795_169_702)
 })
 
-test('the cluster is told by its genesis hash', async () => {
+test('the cluster is verified by its genesis hash', async () => {
   const rpc = rpcWith({})
   await registry.verify(rpc)
-  expect(await failure(createSolanaRegistry(PROGRAM, TARGET).verify(rpc))).toBeInstanceOf(RpcFailedError)
+  expect(await failureOf(createSolanaRegistry(PROGRAM, TARGET).verify(rpc))).toBeInstanceOf(RpcFailedError)
 })

@@ -1,4 +1,5 @@
-// JSON-RPC nodes that say what a test wants them to say, on free loopback ports.
+// Scripted JSON-RPC nodes on free loopback ports.
+import { expect } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { PublicKey } from '@solana/web3.js'
 import { MAINNET_GENESIS_HASH } from '../../src/facts/solana-registry.ts'
@@ -14,7 +15,7 @@ export interface FakeNode {
   stop(): Promise<void>
 }
 
-/** An answer that is not of the usual form. */
+/** A complete HTTP response in place of a JSON-RPC result. */
 export class RawAnswer {
   readonly response: Response
   constructor(response: Response) {
@@ -22,7 +23,7 @@ export class RawAnswer {
   }
 }
 
-/** The node refuses. */
+/** A JSON-RPC error. */
 export class Refusal {
   readonly code: number
   constructor(code: number) {
@@ -30,7 +31,7 @@ export class Refusal {
   }
 }
 
-/** @param answer the result of a call; a RawAnswer or a Refusal instead of one */
+/** @param answer returns the result of a call, a RawAnswer or a Refusal */
 export const startFakeNode = (answer: (call: RpcCall) => unknown): FakeNode => {
   const calls: RpcCall[] = []
   const server = Bun.serve({
@@ -51,7 +52,7 @@ export const startFakeNode = (answer: (call: RpcCall) => unknown): FakeNode => {
   return { url: `http://127.0.0.1:${server.port}`, calls, stop: () => server.stop(true) }
 }
 
-/** An EVM node of chain 8453 whose eth_call gives this. */
+/** Answers of an EVM node whose eth_call returns this value. */
 export const evmAnswer =
   (data: unknown, chainId = '0x2105') =>
   ({ method }: RpcCall): unknown =>
@@ -68,11 +69,11 @@ export const keyBytes = (key: string): Uint8Array => new PublicKey(key).toBytes(
 export const discriminator = (name: string): Buffer =>
   createHash('sha256').update(`account:${name}`).digest().subarray(0, 8)
 
-/** Where the registry program keeps its account with this seed for this key. */
+/** Returns the address of the registry program's account with this seed and key. */
 export const registryAccount = (seed: string, key: string): string =>
   PublicKey.findProgramAddressSync([Buffer.from(seed), keyBytes(key)], new PublicKey(SOLANA_REGISTRY))[0].toBase58()
 
-/** `PolicyAccount`: program, authority, policy id, two times; then room up to the longest policy id. */
+/** `PolicyAccount`: program, authority, policy id, two timestamps, and padding up to the longest policy id. */
 export const policyAccount = (policyId: string, program = SOLANA_PROGRAM): Buffer => {
   const text = Buffer.from(policyId)
   const length = Buffer.alloc(4)
@@ -83,12 +84,12 @@ export const policyAccount = (policyId: string, program = SOLANA_PROGRAM): Buffe
 
 export interface SolanaAccount {
   readonly data: Buffer
-  /** The registry program unless stated. */
+  /** Defaults to the registry program. */
   readonly owner?: string
   readonly executable?: boolean
 }
 
-/** A node of mainnet-beta with these accounts. */
+/** Starts a node of mainnet-beta with these accounts. */
 export const startSolanaNode = (accounts: Readonly<Record<string, SolanaAccount>>): FakeNode =>
   startFakeNode(({ method, params }) => {
     if (method === 'getGenesisHash') return MAINNET_GENESIS_HASH
@@ -102,3 +103,10 @@ export const startSolanaNode = (accounts: Readonly<Record<string, SolanaAccount>
       value: { owner, executable, lamports: 1, data: [data.toString('base64'), 'base64'] },
     }
   })
+
+/** Returns the error of a promise that must be rejected. */
+export const failureOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => expect.unreachable(),
+    (error: unknown) => error,
+  )
