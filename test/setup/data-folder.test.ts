@@ -1,23 +1,21 @@
-// A data folder that can't be made or written is said in one line with its name, before anything else is tried.
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+// The creation of the data folder, and the message if it cannot be created or written.
+import { beforeAll, expect, test } from 'bun:test'
+import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SettingInvalidError } from '../../src/config/settings.ts'
 import { dataFolderAt, makeDataFolder } from '../../src/setup/data-folder.ts'
-import { cleanEnvironment } from '../service/run-to-end.ts'
+import { runToEnd } from '../service/run-to-end.ts'
+import { newFolder } from '../support/folder.ts'
 
-const ROOT = join(import.meta.dir, '..', '..')
 const NOBODY = 65_534
 
 let root: string
 beforeAll(() => {
-  root = mkdtempSync(join(tmpdir(), 'countersign-folder-'))
+  root = newFolder()
   chmodSync(root, 0o755)
 })
-afterAll(() => rmSync(root, { recursive: true, force: true }))
 
-/** As a user who may write nothing here: root may write anything. */
+/** Runs as a user without permissions if the test runs as root. */
 const asNobody = (work: () => void): void => {
   const isRoot = process.getuid?.() === 0
   if (isRoot) process.seteuid?.(NOBODY)
@@ -37,15 +35,15 @@ const failureOf = (path: string): unknown => {
   }
 }
 
-test('is made for its owner alone, twice as well as once', () => {
-  const folder = dataFolderAt(join(root, 'made'))
+test('creates the folder for its owner only, also if it exists', () => {
+  const folder = dataFolderAt(join(root, 'created'))
   makeDataFolder(folder)
   makeDataFolder(folder)
   for (const path of [folder.root, folder.keystores, folder.evidence, folder.decisions])
     expect(statSync(path).mode & 0o777).toBe(0o700)
 })
 
-test('where a file is in its way is named', () => {
+test('names a file in the place of the folder', () => {
   const file = join(root, 'file')
   writeFileSync(file, '')
   const problems = {
@@ -59,7 +57,7 @@ test('where a file is in its way is named', () => {
   }
 })
 
-test('that nobody may write is named, with the part that is missing', () => {
+test('names the folder that cannot be written', () => {
   const path = join(root, 'read-only')
   mkdirSync(path, { mode: 0o555 })
   let error: unknown = null
@@ -71,19 +69,12 @@ test('that nobody may write is named, with the part that is missing', () => {
   )
 })
 
-test('stops the start with exit code 2 and that line', async () => {
+test('the service exits with code 2 and the message', async () => {
   const file = join(root, 'in-the-way')
   writeFileSync(file, '')
-  const child = Bun.spawn(['bun', 'src/main.ts', '--data-dir', file, '--api-listen', '127.0.0.1:0'], {
-    cwd: ROOT,
-    env: {
-      ...cleanEnvironment(),
-      COUNTERSIGN_PORTAL_LISTEN: '127.0.0.1:0',
-      COUNTERSIGN_DASHBOARD_LISTEN: '127.0.0.1:0',
-    },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  const [code, stderr] = await Promise.all([child.exited, new Response(child.stderr).text()])
+  const listen = { COUNTERSIGN_PORTAL_LISTEN: '127.0.0.1:0', COUNTERSIGN_DASHBOARD_LISTEN: '127.0.0.1:0' }
+  const words = ['bun', 'src/main.ts', '--data-dir', file, '--api-listen', '127.0.0.1:0']
+  const { code, stderr } = await runToEnd(words, listen)
   expect({ code, stderr }).toEqual({
     code: 2,
     stderr: `countersign: the data folder ${file} cannot be used: a file with this name already exists; fix this, or set another --data-dir\n`,

@@ -1,3 +1,4 @@
+// Reports about unencrypted traffic that crosses a network.
 import { describe, expect, test } from 'bun:test'
 import { parseByListener, parseListen, parseRoles } from '../../src/config/setting-values.ts'
 import { parseNetworks } from '../../src/server/client-address.ts'
@@ -23,8 +24,8 @@ const config = (
 })
 const FILE = parseStoreAddress('sqlite:/data.db')
 
-describe('what crosses a network unprotected', () => {
-  test('is nothing on this machine alone', () => {
+describe('reported exposure', () => {
+  test('excludes loopback listeners and verified stores', () => {
     for (const host of ['', '127.0.0.1', '127.9.9.9', '[::1]', 'localhost']) {
       expect(inspectExposure(config(`${host}:8080`), FILE)).toEqual([])
     }
@@ -32,7 +33,7 @@ describe('what crosses a network unprotected', () => {
     expect(inspectExposure(config(':8080'), parseStoreAddress('postgres://ada@db.example/c'))).toEqual([])
   })
 
-  test('is each listener that others reach, and a store that is asked for less than certainty', () => {
+  test('includes each reachable listener, and a store without certificate verification', () => {
     const found = inspectExposure(
       config('0.0.0.0:8080', '[::]:8081', '10.0.0.4:8082', '0.0.0.0:9464'),
       parseStoreAddress('postgres://ada:canary@db.example/c?sslmode=require'),
@@ -47,23 +48,23 @@ describe('what crosses a network unprotected', () => {
     expect(JSON.stringify(found)).not.toContain('canary')
   })
 
-  test('is no listener behind a proxy that is named, unless that is on this machine: then others reach it without', () => {
+  test('excludes listeners behind trusted proxies unless all of them are on this machine', () => {
     const open = ['0.0.0.0:8080', '[::]:8081', '10.0.0.4:8082'] as const
     expect(inspectExposure(config(...open, null, '10.0.0.0/24'), FILE)).toEqual([])
     expect(inspectExposure(config(...open, null, '127.0.0.1,fd00::1'), FILE)).toEqual([])
     expect(inspectExposure(config(...open, null, '127.0.0.1,::1'), FILE)).toHaveLength(3)
-    // Monitoring asks without a proxy between.
+    // Monitoring does not use the proxy.
     const monitored = inspectExposure(config(...open, '0.0.0.0:9464', '10.0.0.0/24'), FILE)
     expect(monitored.map(({ subject }) => subject)).toEqual(['metrics-listen'])
   })
 
-  test('is each listener without a certificate', () => {
+  test('excludes listeners with a certificate', () => {
     const tlsCertificate = parseByListener('api=/c.pem,dashboard=/c.pem')
     const found = inspectExposure({ ...config('0.0.0.0:8080', '[::]:8081', '10.0.0.4:8082'), tlsCertificate }, FILE)
     expect(found.map(({ subject }) => subject)).toEqual(['portal-listen'])
   })
 
-  test('is said at the start and by doctor', async () => {
+  test('is logged at startup and reported by doctor', async () => {
     const listen = `0.0.0.0:${freePort()}`
     const service = await startService({
       environment: { COUNTERSIGN_WORKERS: '1' },
@@ -72,18 +73,11 @@ describe('what crosses a network unprotected', () => {
     try {
       const line = await service.logLine(({ message }) => message === 'traffic may cross a network unprotected')
       expect(line).toMatchObject({ level: 'warn', setting: 'api-listen' })
-      const { code, stdout } = await runCountersign(
-        { COUNTERSIGN_DATA_DIR: service.dataDirectory, COUNTERSIGN_API_LISTEN: listen },
-        'doctor',
-        '--json',
-      )
+      const settings = { COUNTERSIGN_DATA_DIR: service.dataDirectory, COUNTERSIGN_API_LISTEN: listen }
+      const { code, stdout } = await runCountersign(settings, 'doctor', '--json')
       const { ok, exposure } = JSON.parse(stdout) as { ok: boolean; exposure: { check: string; subject: string }[] }
-      const listeners = exposure.filter(({ check }) => check === 'listener')
-      expect({ code, ok, of: listeners.map(({ subject }) => subject) }).toEqual({
-        code: 0,
-        ok: true,
-        of: ['api-listen'],
-      })
+      const listeners = exposure.flatMap(({ check, subject }) => (check === 'listener' ? [subject] : []))
+      expect({ code, ok, listeners }).toEqual({ code: 0, ok: true, listeners: ['api-listen'] })
     } finally {
       await service.stop()
     }

@@ -1,4 +1,4 @@
-// Policies whose sources the service lacks: `policy apply`, `policy activate`, `doctor` and the start's log name them.
+// Reports of `policy apply`, `policy activate`, `doctor` and the startup log about missing sources of policies.
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { loadConfig } from '../../src/config/config.ts'
@@ -8,9 +8,9 @@ import { runCommand, startAlone } from '../service/start-service.ts'
 import { openTemporaryStore, temporaryFolder } from '../store/temporary-store.ts'
 
 const SCREENER = join(import.meta.dir, '../../docs/examples/screener.yaml')
-const LACKING = 'the running service lacks a source: the screener stub is not in the config file'
+const MISSING = 'the running service lacks a source: the screener stub is not in the config file'
 
-test('each kind of source that the settings lack is described', async () => {
+test('each kind of missing source is described', async () => {
   const { store, remove } = await openTemporaryStore()
   const { needs } = draftRevision(`name: P
 reads:
@@ -23,19 +23,20 @@ rules:
   const missing = (environment: Record<string, string>, ...words: string[]) =>
     createSourceCheck(loadConfig({ arguments: words, environment }))(store, needs)
   try {
-    const texts = (await missing({})).join('\n')
-    for (const text of ['reads.held needs an RPC URL of base', 'reads.own needs an RPC URL of a chain'])
-      expect(texts).toContain(text)
-    for (const text of ['chain.base_fee needs', 'client.country', 'the screener stub']) expect(texts).toContain(text)
-    expect(await missing({})).toHaveLength(5)
+    const all = await missing({})
+    expect(all).toHaveLength(5)
+    const texts = [
+      'reads.held needs an RPC URL of base',
+      'reads.own needs an RPC URL of a chain',
+      'chain.base_fee needs',
+    ]
+    for (const text of [...texts, 'client.country', 'the screener stub']) expect(all.join('\n')).toContain(text)
     const geography = { COUNTERSIGN_GEOIP_FILE: '/geo.mmdb' }
-    const ofBase = await missing(
-      { ...geography, COUNTERSIGN_RPC_ETHEREUM: 'https://rpc.example' },
-      '--config',
-      SCREENER,
-    )
-    expect(ofBase).toEqual([expect.stringContaining('reads.held needs an RPC URL of base')])
-    // The settings of a command do not count after a start of the service.
+    const rpc = { COUNTERSIGN_RPC_ETHEREUM: 'https://rpc.example' }
+    expect(await missing({ ...geography, ...rpc }, '--config', SCREENER)).toEqual([
+      expect.stringContaining('reads.held needs an RPC URL of base'),
+    ])
+    // After a startup of the service, its settings count, not those of the command.
     await rememberSources(store, loadConfig({ arguments: ['--config', SCREENER], environment: geography }))
     expect(await missing({ COUNTERSIGN_RPC_BASE: 'https://rpc.example' })).toHaveLength(3)
   } finally {
@@ -43,7 +44,7 @@ rules:
   }
 })
 
-test('a policy with a screener that the running service lacks is reported', async () => {
+test('a policy whose screener is missing in the running service is reported', async () => {
   const folder = temporaryFolder()
   const dataDirectory = folder.path
   const run = (...words: string[]) => runCommand(dataDirectory, ...words)
@@ -58,17 +59,17 @@ test('a policy with a screener that the running service lacks is reported', asyn
     const path = join(dataDirectory, 'screened.yaml')
     await Bun.write(path, `name: ${JSON.stringify(name)}\nrules: [{ id: s, deny: 'screener("stub").flagged' }]\n`)
     const applied = await run('policy', 'apply', path, '--config', SCREENER)
-    expect([applied.code, applied.stderr]).toEqual([0, expect.stringContaining(LACKING)])
+    expect([applied.code, applied.stderr]).toEqual([0, expect.stringContaining(MISSING)])
     await run('policy', 'activate', id, '--revision', '1')
     const activated = await run('policy', 'activate', id, '--revision', '2', '--config', SCREENER)
-    expect(activated.stdout).toContain(LACKING)
-    const problem = { result: 'problem', subject: `demo: ${name}`, detail: expect.stringContaining(LACKING) }
+    expect(activated.stdout).toContain(MISSING)
+    const problem = { result: 'problem', subject: `demo: ${name}`, detail: expect.stringContaining(MISSING) }
     expect(await found()).toMatchObject([problem])
     await first.stop()
 
     const second = await startAlone({ dataDirectory })
     const logged = await second.logLine(({ message }) => message === 'a policy reads a source that the service lacks')
-    expect(logged).toMatchObject({ level: 'warn', policy: `demo: ${name}`, reason: expect.stringContaining(LACKING) })
+    expect(logged).toMatchObject({ level: 'warn', policy: `demo: ${name}`, reason: expect.stringContaining(MISSING) })
     await second.stop()
   } finally {
     folder.remove()

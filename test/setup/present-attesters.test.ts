@@ -1,29 +1,27 @@
-// With which attesters a process starts when keystores are missing.
-import { afterEach, expect, test } from 'bun:test'
+// The attesters of a process if keystores are missing.
+import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AttesterReference } from '../../src/pool/protocol.ts'
 import { presentAttesters } from '../../src/setup/attesters.ts'
-import { temporaryFolder } from '../store/temporary-store.ts'
+import { newFolder } from '../support/folder.ts'
 
-const folder = temporaryFolder()
-afterEach(() => folder.remove())
-
-test('a missing keystore of one among several is left out and named; of all of a kind, nothing is left out', () => {
+test('an attester without its keystore is omitted and named, unless all of its kind are missing', () => {
+  const folder = newFolder()
   const attester = (id: string, status: AttesterReference['status'] = 'active'): AttesterReference => ({
     id,
     status,
     kind: 'secp256k1',
     address: `0x${id}`,
-    keystorePath: join(folder.path, `${id}.json`),
+    keystorePath: join(folder, `${id}.json`),
   })
   const warned: unknown[] = []
   const log = { warn: (_message: string, fields?: object) => void warned.push(fields) }
   const all = [attester('a'), attester('b'), attester('c', 'retiring')]
   expect(presentAttesters(all, log)).toEqual(all)
   expect(warned).toEqual([])
-  writeFileSync(join(folder.path, 'b.json'), '{}')
+  writeFileSync(join(folder, 'b.json'), '{}')
   expect(presentAttesters(all, log).map(({ id }) => id)).toEqual(['b', 'c'])
   expect(presentAttesters([...all, { ...attester('d'), kind: 'ed25519' }], log)).toHaveLength(4)
-  expect(warned).toEqual([expect.objectContaining({ attester: 'a', keystorePath: join(folder.path, 'a.json') })])
+  expect(warned).toEqual([expect.objectContaining({ attester: 'a', keystorePath: join(folder, 'a.json') })])
 })

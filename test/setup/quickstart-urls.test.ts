@@ -1,4 +1,4 @@
-// The URLs of quickstart.env follow the settings of the latest start; all other lines are kept.
+// Updates of the URLs in quickstart.env at startup.
 import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { prepareQuickstart } from '../../src/setup/quickstart.ts'
 import { openStore } from '../../src/store/store.ts'
 import { newFolder } from '../support/folder.ts'
 
-test('a start with other ports updates the URLs and nothing else', async () => {
+test('a start with other ports updates only the URLs, and does not restore a deleted file', async () => {
   const folder = dataFolderAt(join(newFolder(), 'data'))
   makeDataFolder(folder)
   const store = await openStore({ target: { kind: 'sqlite', path: folder.database }, clock: systemClock })

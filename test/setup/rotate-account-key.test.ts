@@ -1,8 +1,6 @@
-// Another key for the secrets of one-time codes: whoever opens them meanwhile can, at every point, and at the end the old key
-// opens nothing.
+// Rotation of the key that encrypts TOTP secrets: they can be opened at every point, and the old key opens none at the end.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createChallenges } from '../../src/admin/accounts/challenges.ts'
 import { keepLastKeys } from '../../src/admin/accounts/derived-key.ts'
@@ -14,38 +12,32 @@ import { rotateAccountKey } from '../../src/setup/account-key-rotation.ts'
 import { readKeyFile } from '../../src/setup/key-file.ts'
 import { runCommand, startService } from '../service/start-service.ts'
 import { openTemporaryStore, type TemporaryStore } from '../store/temporary-store.ts'
+import { newFolder } from '../support/folder.ts'
 
-const MADE = { accountKey: null } as const
+const CONFIG = { accountKey: null } as const
 let root: string
 let temporary: TemporaryStore
 beforeEach(async () => {
-  root = mkdtempSync(join(tmpdir(), 'countersign-account-key-'))
+  root = newFolder()
   temporary = await openTemporaryStore()
 })
-afterEach(async () => {
-  await temporary.remove()
-  rmSync(root, { recursive: true, force: true })
-})
+afterEach(() => temporary.remove())
 
 const secretOf = (index: number): Uint8Array => new Uint8Array(20).fill(index)
 
-const withPeople = async () => {
+const withUsers = async () => {
   const { store } = temporary
   const folder = { accountKey: join(root, 'account-key') }
-  const oldKey = await prepareAccountKey(MADE, folder, store.deployment)
-  const box = createRotatingBox(() => readAccountKeys(MADE, folder))
+  const oldKey = await prepareAccountKey(CONFIG, folder, store.deployment)
+  const box = createRotatingBox(() => readAccountKeys(CONFIG, folder))
   const ids: string[] = []
   for (const name of ['ada', 'bea', 'cem']) {
-    const { id } = await store.users.create({
-      email: `${name}@example.com`,
-      name,
-      deploymentAdmin: false,
-      passwordHash: null,
-    })
+    const account = { email: `${name}@example.com`, name, deploymentAdmin: false, passwordHash: null }
+    const { id } = await store.users.create(account)
     await store.users.proposeTotp(id, box.seal(secretOf(ids.length), totpContext(id)))
     ids.push(id)
   }
-  /** As a sign-in reads it. */
+  /** Opens the secret as a sign-in does. */
   const open = async (index: number): Promise<Uint8Array> => {
     const userId = ids[index] ?? ''
     const sealed = (await store.users.findCredential({ userId }))?.totpSecret ?? new Uint8Array()
@@ -57,9 +49,9 @@ const withPeople = async () => {
   return { store, folder, oldKey, box, ids, openAll }
 }
 
-test('all secrets open at the end, by the new key alone', async () => {
-  const { store, folder, oldKey, ids, openAll } = await withPeople()
-  const rotated = await rotateAccountKey({ config: MADE, folder, store })
+test('only the new key opens the secrets after a rotation', async () => {
+  const { store, folder, oldKey, ids, openAll } = await withUsers()
+  const rotated = await rotateAccountKey({ config: CONFIG, folder, store })
   const previous = `${folder.accountKey}.previous-1`
   expect(rotated).toEqual({ secrets: 3, unreadable: 0, file: folder.accountKey, inPlace: true, previous })
   await openAll()
@@ -68,15 +60,14 @@ test('all secrets open at the end, by the new key alone', async () => {
     expect(ids).toContain(userId)
     expect(() => createSecretBox(oldKey).open(sealed, totpContext(userId))).toThrow(SealBrokenError)
   }
-  // A node that still has the old key is told at its next start, not at somebody's next sign-in.
-  expect(await rotateAccountKey({ config: MADE, folder, store })).toMatchObject({ secrets: 3 })
-  // Backups made before either rotation stay readable.
+  expect(await rotateAccountKey({ config: CONFIG, folder, store })).toMatchObject({ secrets: 3 })
+  // Backups from before either rotation stay readable.
   expect(readKeyFile(previous, ACCOUNT_KEY)).toEqual(oldKey)
   expect(existsSync(`${folder.accountKey}.previous-2`)).toBe(true)
 })
 
-test('interrupted, it goes on, and a running service opens all of them meanwhile and seals with the next', async () => {
-  const { store, folder, box, ids, openAll } = await withPeople()
+test('an interrupted rotation resumes; until then, a service opens all secrets and seals with the next key', async () => {
+  const { store, folder, box, ids, openAll } = await withUsers()
   writeFileSync(`${folder.accountKey}.next`, `${'a7'.repeat(32)}\n`)
   const next = createSecretBox(new Uint8Array(32).fill(0xa7))
   const [first = '', second = ''] = ids
@@ -87,13 +78,13 @@ test('interrupted, it goes on, and a running service opens all of them meanwhile
   await openAll()
   await store.users.proposeTotp(second, box.seal(secretOf(1), totpContext(second)))
   expect(next.open(await sealedOf(second), totpContext(second))).toEqual(Buffer.from(secretOf(1)))
-  expect(await rotateAccountKey({ config: MADE, folder, store })).toMatchObject({ secrets: 1, inPlace: true })
+  expect(await rotateAccountKey({ config: CONFIG, folder, store })).toMatchObject({ secrets: 1, inPlace: true })
   expect(readFileSync(folder.accountKey, 'utf8').trim()).toBe('a7'.repeat(32))
   await openAll()
 })
 
-test('a secret that was replaced meanwhile is not overwritten', async () => {
-  const { store, ids } = await withPeople()
+test('a secret that changes during the rotation is not overwritten', async () => {
+  const { store, ids } = await withUsers()
   const userId = ids[0] ?? ''
   const row = (await store.users.listTotpSecrets()).find((one) => one.userId === userId)
   await store.users.proposeTotp(userId, new Uint8Array([1, 2, 3]))
@@ -101,21 +92,21 @@ test('a secret that was replaced meanwhile is not overwritten', async () => {
   expect((await store.users.findCredential({ userId }))?.totpSecret).toEqual(new Uint8Array([1, 2, 3]))
 })
 
-test('a secret that no key opens is counted and stops nothing; a key in a variable is refused', async () => {
-  const { store, folder, ids } = await withPeople()
+test('a secret that no key opens is counted and skipped; a key in a variable is refused', async () => {
+  const { store, folder, ids } = await withUsers()
   await store.users.proposeTotp(ids[0] ?? '', new Uint8Array(40))
-  expect(await rotateAccountKey({ config: MADE, folder, store })).toMatchObject({ secrets: 2, unreadable: 1 })
+  expect(await rotateAccountKey({ config: CONFIG, folder, store })).toMatchObject({ secrets: 2, unreadable: 1 })
   const accountKey = { source: 'environment', name: 'COUNTERSIGN_ACCOUNT_KEY' } as const
   await expect(rotateAccountKey({ config: { accountKey }, folder, store })).rejects.toThrow(
     'COUNTERSIGN_ACCOUNT_KEY_FILE',
   )
 })
 
-test('what is derived stays as it was while the file can not be read', async () => {
-  const { folder, oldKey } = await withPeople()
+test('derived keys stay the same while the file cannot be read', async () => {
+  const { folder, oldKey } = await withUsers()
   const failures: unknown[] = []
   const keys = keepLastKeys(
-    () => readAccountKeys(MADE, folder),
+    () => readAccountKeys(CONFIG, folder),
     (error) => failures.push(error),
   )
   rmSync(folder.accountKey)
@@ -124,7 +115,7 @@ test('what is derived stays as it was while the file can not be read', async () 
   expect(keys()).toEqual([new Uint8Array(32).fill(0xa7)])
 })
 
-test('beside a running service the command is in the audit log, and the service goes on with the new key', async () => {
+test('a command beside a running service is audited, and the service switches to the new key', async () => {
   const dataDirectory = join(root, 'data')
   const service = await startService({ dataDirectory, environment: { COUNTERSIGN_WORKERS: '1' } })
   try {
