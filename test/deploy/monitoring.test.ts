@@ -1,14 +1,14 @@
-// The alerting rules and the dashboard: each metric and label that they name is one that a running service exposes, each
-// alert fires when it should and is quiet over a healthy deployment, and Grafana's model of a dashboard is kept.
+// The alerting rules and the Grafana dashboard: their metrics and labels exist, each alert fires when it should and not for
+// a healthy deployment, and the dashboard follows Grafana's model.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse, stringify } from 'yaml'
 import { dashboardText, makeDashboard } from '../../deploy/grafana/write-dashboard.ts'
 import { MODULES } from '../../src/modules.ts'
 import { METRICS, type MetricDefinition } from '../../src/telemetry/metric-table.ts'
 import { type RunningService, startService } from '../service/start-service.ts'
+import { newFolder } from '../support/folder.ts'
 
 const DEPLOY = join(import.meta.dir, '..', '..', 'deploy')
 const RULES = join(DEPLOY, 'prometheus', 'alerts.yaml')
@@ -37,11 +37,9 @@ const hasPromtool = Bun.which('promtool') !== null
 const testWithPromtool = test.skipIf(!hasPromtool)
 const why = hasPromtool ? '' : ' (no promtool here)'
 
-let folder: string
 let service: RunningService
 let exposition: string
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'countersign-monitoring-'))
   service = await startService({ environment: { COUNTERSIGN_WORKERS: '1' } })
   await service.attest({
     from: '0x1111111111111111111111111111111111111111',
@@ -50,10 +48,7 @@ beforeAll(async () => {
   })
   exposition = await (await fetch(`${service.url}/metrics`)).text()
 })
-afterAll(async () => {
-  await service.stop()
-  rmSync(folder, { recursive: true, force: true })
-})
+afterAll(async () => void (await service.stop()))
 
 const promtool = async (...words: string[]): Promise<{ code: number; printed: string }> => {
   const child = Bun.spawn(['promtool', ...words], { stdin: Buffer.from(exposition), stdout: 'pipe', stderr: 'pipe' })
@@ -66,10 +61,10 @@ const ALL_METRICS: readonly MetricDefinition[] = [
   ...MODULES.flatMap(({ metrics = {} }) => Object.values(metrics)),
 ]
 
-/** Prometheus's own, or its configuration's. */
+/** Labels of Prometheus or its configuration. */
 const FOREIGN_LABELS = new Set(['job', 'instance', 'le', 'process'])
 
-/** What an expression names that no service exposes. */
+/** Returns the metrics, labels and label values of an expression that no service exposes. */
 const unknownNames = (expr: string, exposed: ReadonlySet<string>): string[] => {
   const definitions = new Map<string, MetricDefinition>(ALL_METRICS.map((metric) => [metric.name, metric]))
   const labels = new Set(FOREIGN_LABELS)
@@ -77,9 +72,8 @@ const unknownNames = (expr: string, exposed: ReadonlySet<string>): string[] => {
   for (const [, word = '', matchers = ''] of expr.matchAll(
     /\b((?:http_server|nodejs|process|countersign)_\w+)(?:\{([^}]*)\})?/g,
   )) {
-    // A label may begin as a metric does.
-    const isLabel = ALL_METRICS.some((metric) => word in metric.labels)
-    if (isLabel) continue
+    // Labels can start with the same prefixes as metrics.
+    if (ALL_METRICS.some((metric) => word in metric.labels)) continue
     const histogram = word.replace(/_(?:bucket|count|sum)$/, '')
     const name = exposed.has(`${histogram} histogram`) ? histogram : word
     if (![...exposed].some((entry) => entry.startsWith(`${name} `))) found.push(word)
@@ -91,7 +85,7 @@ const unknownNames = (expr: string, exposed: ReadonlySet<string>): string[] => {
         continue
       }
       const values = (own[label] ?? '').split(', ')
-      // Some are told in words: "of the route".
+      // Some lists are descriptions, such as "of the route".
       const isClosed = values.length > 1 && values.every((text) => !text.includes(' '))
       const wanted = operator === '=' ? [value] : value.split('|')
       if (isClosed) found.push(...wanted.filter((text) => !values.includes(text)).map((text) => `${label}="${text}"`))
@@ -103,12 +97,10 @@ const unknownNames = (expr: string, exposed: ReadonlySet<string>): string[] => {
   return found
 }
 
-const exposedNames = (): Set<string> =>
-  new Set([...exposition.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => `${name} ${type}`))
-
 describe('metrics', () => {
-  test('that the alerts and the dashboard name are those of a running service', () => {
-    const exposed = exposedNames()
+  test('of the alerts and the dashboard exist in a running service', () => {
+    const types = [...exposition.matchAll(/^# TYPE (\S+) (\S+)$/gm)]
+    const exposed = new Set(types.map(([, name, type]) => `${name} ${type}`))
     expect(exposed.size).toBe(ALL_METRICS.length)
     const expressions = [...rules.map(({ expr }) => expr), ...queries]
     const variables = dashboard.templating.list.map(({ query }) => JSON.stringify(query))
@@ -120,10 +112,9 @@ describe('metrics', () => {
     ])
   })
 
-  test('of every part are on the dashboard', () => {
+  test('are all on the dashboard, except those that other panels imply', () => {
     const shown = queries.join('\n')
     const missing = ALL_METRICS.filter(({ name }) => !shown.includes(name))
-    // Told by others that are shown: rates, bytes and the uptime.
     expect(missing.map(({ name }) => name)).toEqual([
       'countersign_evidence_stored_bytes_total',
       'countersign_heap_used_bytes',
@@ -133,13 +124,13 @@ describe('metrics', () => {
     ])
   })
 
-  testWithPromtool(`are clean by promtool${why}`, async () => {
+  testWithPromtool(`are valid for promtool${why}`, async () => {
     expect(await promtool('check', 'metrics')).toEqual({ code: 0, printed: '' })
   })
 })
 
 describe('alerts', () => {
-  testWithPromtool(`are rules of Prometheus${why}`, async () => {
+  testWithPromtool(`are valid rules${why}`, async () => {
     expect(await promtool('check', 'rules', RULES)).toMatchObject({
       code: 0,
       printed: expect.stringContaining(`${rules.length} rules found`),
@@ -160,77 +151,67 @@ describe('alerts', () => {
     `0+${each}x200`,
   ]
 
-  /** Alert → series that make it fire within three hours, and the labels that it has then beside its node's. */
-  const FIRING: Readonly<Record<string, { series: string[][]; labels?: Record<string, string>; node?: false | 'a' }>> =
-    {
-      CountersignDown: { series: [constant('up', 0)] },
-      CountersignFails: {
-        series: [growing('countersign_errors_total', ',code="INTERNAL"'), [`${REQUESTS}_count{${NODE}}`, '0+50x200']],
-        node: false,
-      },
-      CountersignOverloaded: {
-        series: [[`countersign_errors_total{${NODE},code="OVERLOADED"}`, '0+120x200']],
-        node: 'a',
-      },
-      CountersignSlow: { series: [bucket('1', 90), bucket('2.5', 100), bucket('+Inf', 100)], node: 'a' },
-      CountersignLateWork: { series: [growing('countersign_late_outcomes_total')] },
-      CountersignWorkersMissing: {
-        series: [
-          constant('countersign_workers', 1, ',state="live"'),
-          constant('countersign_workers', 2, ',state="wanted"'),
-        ],
-      },
-      CountersignWorkersLost: { series: [growing('countersign_worker_losses_total', ',cause="crash"')] },
-      CountersignDecisionsNotWritten: { series: [growing('countersign_decision_log_failures_total')] },
-      CountersignAttestersOutdated: { series: [constant('countersign_attesters_outdated', 1)] },
-      CountersignChangesNotRead: { series: [growing('countersign_change_feed_age_seconds')] },
-      CountersignAnswersNotStored: { series: [growing('countersign_idempotency_failures_total')] },
-      CountersignLeaderNotOne: {
-        series: [constant('countersign_leader', 0, ',role="identity"')],
-        labels: { role: 'identity' },
-        node: false,
-      },
-      CountersignRateLimitsCut: { series: [constant('countersign_rate_limits_cut', 1)] },
-      CountersignListOld: {
-        series: [constant('countersign_list_age_seconds', 200_000, ',list="sanctions"')],
-        labels: { list: 'sanctions' },
-      },
-      CountersignListsBehind: { series: [constant('countersign_lists_behind', 1)] },
-      CountersignGeographyOld: { series: [constant('countersign_geography_age_seconds', 4_000_000)] },
-      CountersignRuleFails: {
-        series: [growing('countersign_rule_failures_total', ',reason="absent"')],
-        labels: { reason: 'absent' },
-        node: false,
-      },
-      CountersignFactSourceOpen: {
-        series: [constant('countersign_fact_source_open', 1, ',kind="screener",source="acme"')],
-        labels: { kind: 'screener', source: 'acme' },
-      },
-      CountersignWebhooksLate: { series: [constant('countersign_webhook_queue_age_seconds', 1_000)] },
-      CountersignWebhooksDead: {
-        series: [growing('countersign_webhook_deliveries_total', ',outcome="dead"')],
-        labels: { outcome: 'dead' },
-      },
-      CountersignSessionsDecidedLate: {
-        series: [decided('120', 50), decided('300', 100), decided('+Inf', 100)],
-        node: 'a',
-      },
-      CountersignRetentionFails: {
-        series: [growing('countersign_evidence_retention_runs_total', ',outcome="failed"')],
-        labels: { outcome: 'failed' },
-      },
-      CountersignShippingLate: { series: [constant('countersign_decision_shipping_lag_seconds', 1_000)] },
-      CountersignHeadsRefused: { series: [constant('countersign_decision_tree_refused', 1)] },
-      CountersignTreeLate: { series: [constant('countersign_decision_tree_age_seconds', 1_000)] },
-      CountersignCosignaturesLate: { series: [constant('countersign_decision_tree_cosignatures_late', 1)] },
-      CountersignLogLost: { series: [growing('countersign_log_lines_dropped_total')] },
-      CountersignMainThreadSlow: {
-        series: [constant('nodejs_eventloop_delay_seconds', 0.5, ',statistic="p99"')],
-        labels: { statistic: 'p99' },
-      },
-    }
+  /** @param node `a` if the alert has the label instance but not job; null if it has neither */
+  const fires = (series: string[][], labels: Record<string, string> = {}, node?: 'a' | null) => ({
+    series,
+    labels,
+    node,
+  })
+  /** Alert → series that make it fire within three hours, and labels that it has in addition to those of its node. */
+  const FIRING: Readonly<Record<string, ReturnType<typeof fires>>> = {
+    CountersignDown: fires([constant('up', 0)]),
+    CountersignFails: fires(
+      [growing('countersign_errors_total', ',code="INTERNAL"'), [`${REQUESTS}_count{${NODE}}`, '0+50x200']],
+      {},
+      null,
+    ),
+    CountersignOverloaded: fires([[`countersign_errors_total{${NODE},code="OVERLOADED"}`, '0+120x200']], {}, 'a'),
+    CountersignSlow: fires([bucket('1', 90), bucket('2.5', 100), bucket('+Inf', 100)], {}, 'a'),
+    CountersignLateWork: fires([growing('countersign_late_outcomes_total')]),
+    CountersignWorkersMissing: fires([
+      constant('countersign_workers', 1, ',state="live"'),
+      constant('countersign_workers', 2, ',state="wanted"'),
+    ]),
+    CountersignWorkersLost: fires([growing('countersign_worker_losses_total', ',cause="crash"')]),
+    CountersignDecisionsNotWritten: fires([growing('countersign_decision_log_failures_total')]),
+    CountersignAttestersOutdated: fires([constant('countersign_attesters_outdated', 1)]),
+    CountersignChangesNotRead: fires([growing('countersign_change_feed_age_seconds')]),
+    CountersignAnswersNotStored: fires([growing('countersign_idempotency_failures_total')]),
+    CountersignLeaderNotOne: fires([constant('countersign_leader', 0, ',role="identity"')], { role: 'identity' }, null),
+    CountersignRateLimitsCut: fires([constant('countersign_rate_limits_cut', 1)]),
+    CountersignListOld: fires([constant('countersign_list_age_seconds', 2e5, ',list="sanctions"')], {
+      list: 'sanctions',
+    }),
+    CountersignListsBehind: fires([constant('countersign_lists_behind', 1)]),
+    CountersignGeographyOld: fires([constant('countersign_geography_age_seconds', 4_000_000)]),
+    CountersignRuleFails: fires(
+      [growing('countersign_rule_failures_total', ',reason="absent"')],
+      { reason: 'absent' },
+      null,
+    ),
+    CountersignFactSourceOpen: fires([constant('countersign_fact_source_open', 1, ',kind="screener",source="acme"')], {
+      kind: 'screener',
+      source: 'acme',
+    }),
+    CountersignWebhooksLate: fires([constant('countersign_webhook_queue_age_seconds', 1_000)]),
+    CountersignWebhooksDead: fires([growing('countersign_webhook_deliveries_total', ',outcome="dead"')], {
+      outcome: 'dead',
+    }),
+    CountersignSessionsDecidedLate: fires([decided('120', 50), decided('300', 100), decided('+Inf', 100)], {}, 'a'),
+    CountersignRetentionFails: fires([growing('countersign_evidence_retention_runs_total', ',outcome="failed"')], {
+      outcome: 'failed',
+    }),
+    CountersignShippingLate: fires([constant('countersign_decision_shipping_lag_seconds', 1_000)]),
+    CountersignHeadsRefused: fires([constant('countersign_decision_tree_refused', 1)]),
+    CountersignTreeLate: fires([constant('countersign_decision_tree_age_seconds', 1_000)]),
+    CountersignCosignaturesLate: fires([constant('countersign_decision_tree_cosignatures_late', 1)]),
+    CountersignLogLost: fires([growing('countersign_log_lines_dropped_total')]),
+    CountersignMainThreadSlow: fires([constant('nodejs_eventloop_delay_seconds', 0.5, ',statistic="p99"')], {
+      statistic: 'p99',
+    }),
+  }
 
-  /** What the same alerts see when all is well. */
+  /** Series of a healthy deployment. */
   const HEALTHY: string[][] = [
     constant('up', 1),
     constant('countersign_errors_total', 9, ',code="INTERNAL"'),
@@ -267,21 +248,21 @@ describe('alerts', () => {
 
   const seriesOf = (pairs: string[][]) => pairs.map(([series, values]) => ({ series, values }))
 
-  test('are each tried', () => {
+  test('all have a firing series', () => {
     expect(Object.keys(FIRING).sort()).toEqual(rules.map(({ alert }) => alert).sort())
   })
 
-  testWithPromtool(`each fire over a deployment that is ill, and are quiet over a healthy one${why}`, async () => {
+  testWithPromtool(`fire for their series, and not for a healthy deployment${why}`, async () => {
     const suite = {
       rule_files: [RULES],
-      // Less often than Prometheus does: the state after three hours is the same.
+      // Rarer than in Prometheus, with the same state after three hours.
       evaluation_interval: '5m',
       tests: [
         ...rules.map(({ alert, labels, annotations }) => {
-          const { series, labels: more = {}, node } = FIRING[alert]!
+          const { series, labels: more, node } = FIRING[alert]!
           const where = {
             ...(node === undefined ? { job: 'countersign' } : {}),
-            ...(node === false ? {} : { instance: 'a' }),
+            ...(node === null ? {} : { instance: 'a' }),
           }
           return {
             interval: '1m',
@@ -302,7 +283,7 @@ describe('alerts', () => {
         },
       ],
     }
-    const file = join(folder, 'alerts.test.yaml')
+    const file = join(newFolder(), 'alerts.test.yaml')
     writeFileSync(file, stringify(suite))
     expect(await promtool('test', 'rules', file)).toEqual({
       code: 0,
@@ -312,17 +293,14 @@ describe('alerts', () => {
 })
 
 describe('the dashboard', () => {
-  test('is what its script makes: bun deploy/grafana/write-dashboard.ts', () => {
+  test('equals the output of bun deploy/grafana/write-dashboard.ts', () => {
     expect(readFileSync(join(DEPLOY, 'grafana', 'countersign.json'), 'utf8')).toBe(dashboardText())
   })
 
-  test('keeps to Grafana’s documented model', () => {
+  test('follows the documented model of Grafana', () => {
     const model = JSON.parse(dashboardText()) as Record<string, unknown>
-    for (const field of ['title', 'tags', 'timezone', 'editable', 'graphTooltip', 'panels', 'time', 'templating']) {
-      expect(model).toHaveProperty(field)
-    }
-    for (const field of ['annotations', 'refresh', 'schemaVersion', 'version', 'links'])
-      expect(model).toHaveProperty(field)
+    const fields = 'title tags timezone editable graphTooltip panels time templating annotations refresh schemaVersion'
+    for (const field of [...fields.split(' '), 'version', 'links']) expect(model).toHaveProperty(field)
     expect(String(model['uid'])).toMatch(/^[a-zA-Z0-9_-]{8,40}$/)
     expect(model['id'] ?? null).toBe(null)
     const { panels } = dashboard
@@ -342,12 +320,10 @@ describe('the dashboard', () => {
     }
   })
 
-  testWithPromtool(`has queries that Prometheus can read${why}`, async () => {
-    const file = join(folder, 'queries.yaml')
-    const recorded = queries.map((expr, index) => ({
-      record: `query:${index}`,
-      expr: expr.replaceAll('$__rate_interval', '5m'),
-    }))
+  testWithPromtool(`has valid queries${why}`, async () => {
+    const file = join(newFolder(), 'queries.yaml')
+    const exprs = queries.map((expr) => expr.replaceAll('$__rate_interval', '5m'))
+    const recorded = exprs.map((expr, index) => ({ record: `query:${index}`, expr }))
     writeFileSync(file, stringify({ groups: [{ name: 'queries', rules: recorded }] }))
     expect(await promtool('check', 'rules', '--lint=none', file)).toMatchObject({ code: 0 })
   })

@@ -1,5 +1,5 @@
-// deploy/systemd/countersign-command, with a stand-in for systemd-run that does what its options say: a command has the
-// unit's user, folder, environment and credentials.
+// The script deploy/systemd/countersign-command, which runs a command with the user, folder, environment and credentials of
+// the unit.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,8 +11,8 @@ const FOLDER = join(ROOT, 'deploy', 'systemd')
 const script = readFileSync(join(FOLDER, 'countersign-command'), 'utf8')
 const unit = readFileSync(join(FOLDER, 'countersign.service'), 'utf8')
 
-/** Credentials are copied as systemd copies them; users and modes are left aside. */
-const STAND_IN = `#!/bin/sh
+/** A systemd-run that copies credentials as systemd does, and ignores users and modes. */
+const SYSTEMD_RUN = `#!/bin/sh
 set -eu
 CREDENTIALS_DIRECTORY=$(dirname "$0")/credentials
 export CREDENTIALS_DIRECTORY
@@ -39,7 +39,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.remove())
 
-test('a command finds the store and the secrets that the unit is given', async () => {
+test('a command finds the store and the secrets of the unit', async () => {
   const [etc, programs] = [join(world.root, 'etc'), join(world.root, 'bin')]
   for (const folder of [etc, programs]) mkdirSync(folder)
   writeFileSync(join(etc, 'store'), `sqlite:${join(world.root, 'countersign.db')}\n`)
@@ -51,7 +51,7 @@ test('a command finds the store and the secrets that the unit is given', async (
     .replaceAll('/usr/local/bin/bun', process.execPath)
   const path = join(programs, 'countersign-command')
   writeFileSync(path, here)
-  writeFileSync(join(programs, 'systemd-run'), STAND_IN)
+  writeFileSync(join(programs, 'systemd-run'), SYSTEMD_RUN)
   for (const name of ['countersign-command', 'systemd-run']) chmodSync(join(programs, name), 0o755)
   const environment = { CODE: ROOT, PATH: `${programs}:${process.env['PATH']}` }
 
@@ -64,7 +64,7 @@ test('a command finds the store and the secrets that the unit is given', async (
   expect((await world.run('attester', 'list')).stdout).toContain('secp256k1')
 }, 60_000)
 
-test('it has the credentials, user, folder and data folder of the unit', () => {
+test('the script has the credentials, user, folder and data folder of the unit', () => {
   const ofUnit = [...unit.matchAll(/^LoadCredential=(.+)$/gm)].map(([, pair]) => pair)
   const ofScript = [...script.matchAll(/--property=LoadCredential=(\S+)/g)].map(([, pair]) => pair)
   expect(ofScript).toEqual(ofUnit)

@@ -1,14 +1,13 @@
-// The same files are the same image, whenever and in whatever order they were written; each blob is named by its content.
-import { afterAll, describe, expect, test } from 'bun:test'
+// OCI images of a release: the same files have the same image, and each blob is named by its digest.
+import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { writeImage } from '../../deploy/release/oci-layout.ts'
+import { newFolder } from '../support/folder.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'countersign-oci-layout-'))
-afterAll(() => rmSync(folder, { recursive: true }))
+const folder = newFolder()
 
 const imageOf = (name: string, files: readonly string[], timeSeconds: number) => {
   const from = join(folder, `${name}-files`)
@@ -28,20 +27,15 @@ describe('an image', () => {
   const other = imageOf('other', ['third', 'first', 'second'], 2_000)
   const read = (path: string): Buffer => readFileSync(join(one.out, path))
 
-  test('is the same for the same files', () => {
+  test('is the same for the same files at any time and in any order', () => {
     expect(other.digest).toBe(one.digest)
     expect(imageOf('changed', ['first', 'second'], 1_000).digest).not.toBe(one.digest)
   })
 
-  test('has blobs that are what their names say, from the index on', () => {
+  test('has blobs named by their digests, which the index leads to', () => {
     const names = readdirSync(join(one.out, 'blobs/sha256'))
-    for (const name of names) {
-      expect(
-        createHash('sha256')
-          .update(read(`blobs/sha256/${name}`))
-          .digest('hex'),
-      ).toBe(name)
-    }
+    const digestOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
+    for (const name of names) expect(digestOf(read(`blobs/sha256/${name}`))).toBe(name)
     const index = JSON.parse(read('index.json').toString())
     expect(index.manifests).toMatchObject([
       { digest: one.digest, annotations: { 'org.opencontainers.image.ref.name': '1.2.3' } },
@@ -52,7 +46,7 @@ describe('an image', () => {
     expect(config).toMatchObject({ created: '1970-01-01T00:00:07Z', architecture: 'amd64', os: 'linux' })
   })
 
-  test('says whose its files are and when they were made, and nothing of the machine that built it', () => {
+  test('has the configured owner and time, and nothing of the build machine', () => {
     const layer = readdirSync(join(one.out, 'blobs/sha256'))
       .map((name) => read(`blobs/sha256/${name}`))
       .find((bytes) => bytes[0] === 0x1f)

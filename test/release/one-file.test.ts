@@ -1,18 +1,19 @@
-// Countersign as one file: made by the release's script, then run from an empty folder, with nothing in its path and no
-// variable of this machine.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+// The single-file executable: built by the release script, then run in an empty folder with an empty path and no variables
+// of this machine.
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Glob } from 'bun'
 import { makeOneFile, ONE_FILE_TARGETS, type OneFile, type OneFileTarget } from '../../deploy/release/one-file.ts'
 import { PROCESSES } from '../../src/one-file.ts'
 import { readTemplates } from '../../src/policy/tools/templates.ts'
 import { startEditor } from '../cli/language-editor.ts'
+import { WALLET } from '../service/calls.ts'
 import { resultOf } from '../service/run-to-end.ts'
 import { freePort, parseEnvironmentFile } from '../service/start-service.ts'
 import { CHROMIUM, startBrowser } from '../support/browser/chromium.ts'
+import { newFolder } from '../support/folder.ts'
 import { RUN_PROGRAM } from '../support/run-program.ts'
 import { until } from '../support/until.ts'
 import { startWatchdog } from '../support/watchdog.ts'
@@ -22,54 +23,53 @@ const HOST = `${process.platform}-${process.arch}` as OneFileTarget
 const BUILD_LIMIT_MS = 240_000
 const TEST_LIMIT_MS = 120_000
 
-describe('from the source', () => {
+describe('the source', () => {
+  const textOf = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
   const sources = [...new Glob('{src,workers}/**/*.ts').scanSync({ cwd: ROOT })].sort()
 
-  test('every process that the program starts is one that the file can start', () => {
+  test('the executable can start every process of the program', () => {
     const started = sources.filter((path) => path.endsWith('.process.ts'))
     expect(Object.keys(PROCESSES).sort()).toEqual(['src/main.ts', ...started].sort())
   })
 
-  test('nothing is looked for beside the code, where the file has nothing', () => {
+  test('only these files use paths relative to the code, which the executable lacks', () => {
     const places = sources
-      .filter((path) =>
-        /import\.meta\.(dir|dirname|url|path|filename|resolve)\b/.test(readFileSync(join(ROOT, path), 'utf8')),
-      )
       .filter((path) => !path.startsWith('src/client/'))
+      .filter((path) => /import\.meta\.(dir|dirname|url|path|filename|resolve)\b/.test(textOf(path)))
     expect(places).toEqual([
-      // The list of packages, which the file has inside; see BUILT.
+      // The list of packages, which is in the executable.
       'src/cli/locked-packages.ts',
       'src/cli/plan.ts',
-      // The schema for editors, which is named where it is there.
+      // The schema for editors, which is used if it exists.
       'src/cli/policy/policy-documents.ts',
-      // Pages, which the file has inside.
+      // Pages, which are in the executable.
       'src/pages/bundle-page.ts',
       'src/program/entries.ts',
-      // The package's own place, where the file has none.
+      // The folder of the npm package, which the executable lacks.
       'src/signing/secp256k1-node.ts',
     ])
   })
 
-  test('every template is a file of the folder', () => {
+  test('every template file is in the program', () => {
     const files = readdirSync(join(ROOT, 'docs/policies')).map((name) => name.replace('.yaml', ''))
     expect(readTemplates().map(({ name }) => name)).toEqual(files.sort())
   })
 })
 
 describe.skipIf(!ONE_FILE_TARGETS.includes(HOST))('one file', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-one-file-test-'))
+  const folder = newFolder()
   const temporary = join(folder, 'tmp')
   const home = join(folder, 'empty')
-  let made: OneFile
+  const picture = new Uint8Array(readFileSync(join(ROOT, 'test/data/zones/passport.jpg')))
+  let program: OneFile
 
   beforeAll(async () => {
     for (const path of [temporary, home]) mkdirSync(path, { mode: 0o700 })
-    made = RUN_PROGRAM ?? (await makeOneFile({ target: HOST, out: join(folder, 'out'), tell: () => undefined }))
+    program = RUN_PROGRAM ?? (await makeOneFile({ target: HOST, out: join(folder, 'out'), tell: () => undefined }))
   }, BUILD_LIMIT_MS)
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   const spawn = (words: readonly string[], stdin: Uint8Array | 'ignore' = 'ignore') =>
-    Bun.spawn([made.path, ...words], {
+    Bun.spawn([program.path, ...words], {
       cwd: home,
       env: { PATH: join(folder, 'nothing'), TMPDIR: temporary },
       stdin,
@@ -77,7 +77,7 @@ describe.skipIf(!ONE_FILE_TARGETS.includes(HOST))('one file', () => {
       stderr: 'pipe',
     })
 
-  const run = (words: readonly string[], stdin: Uint8Array | 'ignore' = 'ignore') => resultOf(spawn(words, stdin))
+  const run = (words: readonly string[], stdin?: Uint8Array) => resultOf(spawn(words, stdin))
 
   const start = async (...words: readonly string[]) => {
     const [api, portal, dashboard] = [freePort(), freePort(), freePort()].map((port) => `127.0.0.1:${port}`)
@@ -91,7 +91,7 @@ describe.skipIf(!ONE_FILE_TARGETS.includes(HOST))('one file', () => {
     const reading = Promise.all([read(child.stdout), read(child.stderr)])
     const ready = words.includes('--processes') ? '"all processes are ready"' : '"message":"ready"'
     await until(() => printed.includes(ready) || child.exitCode !== null, { limitMs: TEST_LIMIT_MS })
-    if (child.exitCode !== null) throw new Error(`it ended: ${printed}`)
+    if (child.exitCode !== null) throw new Error(`the program ended: ${printed}`)
     return {
       urls: { api: `http://${api}`, portal: `http://${portal}`, dashboard: `http://${dashboard}` },
       printed: () => printed,
@@ -105,14 +105,14 @@ describe.skipIf(!ONE_FILE_TARGETS.includes(HOST))('one file', () => {
     }
   }
 
-  test('has its hash beside it, and the libraries that the system loads', () => {
-    const sum = createHash('sha256').update(readFileSync(made.path)).digest('hex')
-    expect(readFileSync(`${made.path}.sha256`, 'utf8')).toStartWith(`${sum}  countersign-`)
-    expect(made.sha256).toBe(sum)
-    expect(made.natives.some((name) => name.includes('sharp'))).toBe(true)
+  test('has its digest in a file, and contains the native libraries', () => {
+    const sum = createHash('sha256').update(readFileSync(program.path)).digest('hex')
+    expect(readFileSync(`${program.path}.sha256`, 'utf8')).toStartWith(`${sum}  countersign-`)
+    expect(program.sha256).toBe(sum)
+    expect(program.natives.some((name) => name.includes('sharp'))).toBe(true)
   })
 
-  test('knows every verb', TEST_LIMIT_MS, async () => {
+  test('describes every command', TEST_LIMIT_MS, async () => {
     const { stdout } = await run(['--help'])
     expect(stdout).toStartWith('Usage: countersign NOUN VERB')
     const verbs = [...stdout.matchAll(/^ {2}([a-z-]+) {2,}/gm)].map(([, verb]) => verb ?? '')
@@ -122,23 +122,21 @@ describe.skipIf(!ONE_FILE_TARGETS.includes(HOST))('one file', () => {
     expect(readdirSync(home)).toEqual([])
   })
 
-  test('has its list of packages and its templates', TEST_LIMIT_MS, async () => {
+  test('contains its list of packages and its templates', TEST_LIMIT_MS, async () => {
     const { components } = JSON.parse((await run(['sbom'])).stdout) as { components: { name: string }[] }
     expect(components.map(({ name }) => name)).toContain('viem')
     const { stdout } = await run(['policy', 'templates', '--json'])
-    expect((JSON.parse(stdout) as { name: string }[]).map(({ name }) => name)).toEqual(
-      readTemplates().map(({ name }) => name),
-    )
+    const names = (JSON.parse(stdout) as { name: string }[]).map(({ name }) => name)
+    expect(names).toEqual(readTemplates().map(({ name }) => name))
   })
 
-  test('serves editors', TEST_LIMIT_MS, async () => {
-    const editor = await startEditor([made.path, 'policy', 'language-server'])
+  test('serves a policy editor', TEST_LIMIT_MS, async () => {
+    const editor = await startEditor([program.path, 'policy', 'language-server'])
     expect(await editor.show('name: A\nrules:\n  - id: a\n    allow: client.locatd\n')).toHaveLength(1)
     expect(await editor.stop()).toBe(0)
   })
 
-  test('reads a document, and writes a picture anew', TEST_LIMIT_MS, async () => {
-    const picture = new Uint8Array(readFileSync(join(ROOT, 'test/data/zones/passport.jpg')))
+  test('reads a document and re-encodes a picture', TEST_LIMIT_MS, async () => {
     const read = await run(['--entry', 'src/modules/documents/worker/read-picture.process.ts', 'zone'], picture)
     expect(JSON.parse(read.stdout)).toMatchObject({ reading: { decoded: { zone: { surname: 'ERIKSSON' } } } })
     expect((await run(['--entry', 'src/identity/evidence/reencode.process.ts'], picture)).code).toBe(0)
@@ -150,19 +148,18 @@ describe.skipIf(!ONE_FILE_TARGETS.includes(HOST))('one file', () => {
   test('loads no library from a folder that others can write to', TEST_LIMIT_MS, async () => {
     const [own = ''] = readdirSync(temporary).filter((name) => name.startsWith('countersign-'))
     chmodSync(join(temporary, own), 0o777)
-    const picture = new Uint8Array(readFileSync(join(ROOT, 'test/data/zones/passport.jpg')))
     expect((await run(['--entry', 'src/identity/evidence/reencode.process.ts'], picture)).code).not.toBe(0)
     chmodSync(join(temporary, own), 0o700)
     expect((await run(['--entry', 'src/identity/evidence/reencode.process.ts'], picture)).code).toBe(0)
   })
 
-  test('can sign in JavaScript, where the system has no library that it can load', TEST_LIMIT_MS, async () => {
+  test('can sign in JavaScript without a native library', TEST_LIMIT_MS, async () => {
     const service = await start('--signer', 'noble', '--data-dir', join(folder, 'noble'))
     expect(service.printed()).toContain('"signer":"noble"')
     expect(await service.stop()).toBe(0)
   })
 
-  test('signs a first attestation, serves its pages, and its log verifies', TEST_LIMIT_MS, async () => {
+  test('signs an attestation, serves its pages, verifies its log, and tries a backup', TEST_LIMIT_MS, async () => {
     const service = await start('--processes', '2', '--signer', 'secp256k1-node')
     const browser = CHROMIUM === null ? null : await startBrowser()
     try {
@@ -171,11 +168,7 @@ describe.skipIf(!ONE_FILE_TARGETS.includes(HOST))('one file', () => {
       const answer = await fetch(`${service.urls.api}/v2/attestation`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'x-api-key': quickstart['ATTESTATION_API_KEY'] ?? '' },
-        body: JSON.stringify({
-          from: `0x${'11'.repeat(20)}`,
-          chain: 'base',
-          verification_hash: quickstart['VERIFICATION_HASH'],
-        }),
+        body: JSON.stringify({ from: WALLET, chain: 'base', verification_hash: quickstart['VERIFICATION_HASH'] }),
       })
       expect(await answer.json()).toMatchObject({
         is_compliant: true,
@@ -199,8 +192,8 @@ describe.skipIf(!ONE_FILE_TARGETS.includes(HOST))('one file', () => {
     const { code, stdout } = await run(['decisions', 'verify'])
     expect([code, stdout]).toEqual([0, expect.stringContaining('1 decisions')])
     expect(existsSync(join(home, 'data', 'countersign.db'))).toBe(true)
-    const words = ['--to', join(folder, 'backup'), '--with-decisions', '--with-secrets'] as const
-    expect((await run(['backup', ...words])).code).toBe(0)
+    const backup = ['backup', '--to', join(folder, 'backup'), '--with-decisions', '--with-secrets']
+    expect((await run(backup)).code).toBe(0)
     const { stdout: tried } = await run(['restore', '--from', join(folder, 'backup'), '--try'])
     expect(tried).toMatch(/verdict +ok/)
   })
