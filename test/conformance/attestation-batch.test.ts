@@ -1,10 +1,10 @@
-// `POST /v2/attestations` through the real service: many requests in one call, each answered in its place.
+// `POST /v2/attestations` of a running service.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { encodeAbiParameters, type Hex, keccak256, recoverAddress } from 'viem'
-import { issueKey } from '../service/calls.ts'
-import { type RunningService, runCommand, startService } from '../service/start-service.ts'
+import { verifyEvmAttestation } from '../../src/client/evm-attestation.ts'
+import { issueKey, succeed, WALLET } from '../service/calls.ts'
+import { type RunningService, startService } from '../service/start-service.ts'
 
-const WALLET = '0x1111111111111111111111111111111111111111'
+const ZERO = '0x0000000000000000000000000000000000000000'
 const DENIED = '0x000000000000000000000000000000000000dEaD'
 
 interface Line {
@@ -15,7 +15,7 @@ interface Line {
   answer?: {
     is_compliant: boolean
     verification_hash: string
-    attestation: { uuid: string; expiration: number; attester: string; signature: Hex }
+    attestation: { uuid: string; expiration: number; attester: string; signature: string }
   }
   problem?: { code: string; detail: string; request_id: string; status: number }
 }
@@ -35,7 +35,10 @@ const post = (body: unknown, headers: Readonly<Record<string, string>> = {}): Pr
     body: JSON.stringify(body),
   })
 
-const ask = async (requests: readonly unknown[], headers: Readonly<Record<string, string>> = {}): Promise<Line[]> => {
+const attest = async (
+  requests: readonly unknown[],
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Line[]> => {
   const response = await post({ requests }, headers)
   expect(response.status).toBe(200)
   expect(response.headers.get('content-type')).toBe('application/json')
@@ -43,23 +46,8 @@ const ask = async (requests: readonly unknown[], headers: Readonly<Record<string
 }
 
 const expectSigned = async ({ answer }: Line): Promise<void> => {
-  const { uuid, expiration, signature, attester } = answer?.attestation ?? {}
-  const hash = keccak256(
-    encodeAbiParameters(
-      ['uint256', 'string', 'address', 'address', 'uint256', 'bytes', 'string', 'uint256'].map((type) => ({ type })),
-      [
-        8453n,
-        uuid,
-        WALLET,
-        '0x0000000000000000000000000000000000000000',
-        0n,
-        '0x',
-        value('VERIFICATION_HASH'),
-        BigInt(expiration ?? 0),
-      ],
-    ),
-  )
-  expect<string | undefined>(await recoverAddress({ hash, signature: signature ?? '0x' })).toBe(attester)
+  const call = { chainId: 8453, from: WALLET, to: ZERO, verificationHash: value('VERIFICATION_HASH') }
+  expect(await verifyEvmAttestation(call, answer!.attestation)).toBe(true)
 }
 
 beforeAll(async () => {
@@ -70,8 +58,8 @@ afterAll(async () => {
 })
 
 describe('a batch', () => {
-  test('answers each in its place: verdicts, refusals and nonsense side by side', async () => {
-    const lines = await ask([
+  test('returns verdicts and refusals in the order of its requests', async () => {
+    const lines = await attest([
       project(),
       project(DENIED),
       { from: WALLET, chain: 'base' },
@@ -104,25 +92,22 @@ describe('a batch', () => {
     expect(denied?.answer?.attestation.signature).not.toMatch(/^0x[0-9a-f]{130}$/)
   })
 
-  test('of a thousand is a thousand attestations, all in the decision log', async () => {
-    const lines = await ask(Array.from({ length: 1_000 }, () => project()))
+  test('of a thousand requests has a thousand attestations, all in the decision log', async () => {
+    const lines = await attest(Array.from({ length: 1_000 }, () => project()))
     const uuids = new Set(lines.map(({ answer }) => answer?.attestation.uuid))
     expect(uuids.size).toBe(1_000)
     for (const line of lines.filter((_, index) => index % 100 === 0)) await expectSigned(line)
-    const { stdout } = await runCommand(service.dataDirectory, 'decisions', 'tail', '--json', '--lines', '3000')
+    const stdout = await succeed(service, 'decisions', 'tail', '--json', '--lines', '3000')
     const logged = new Set(stdout.match(/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f-]{21}/g))
     expect([...uuids].filter((uuid) => !logged.has(uuid ?? ''))).toEqual([])
   })
 
-  test('comes as lines when asked, the same ones', async () => {
+  test('returns JSON lines if the caller accepts them', async () => {
     const response = await post({ requests: [project(), {}, project()] }, { accept: 'application/x-ndjson' })
     expect(response.headers.get('content-type')).toBe('application/x-ndjson')
     const text = await response.text()
     expect(text).toEndWith('\n')
-    const lines = text
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Line)
+    const lines = Bun.JSONL.parse(text) as Line[]
     expect(lines.map(({ index, status }) => [index, status])).toEqual([
       [0, 200],
       [1, 400],
@@ -131,7 +116,7 @@ describe('a batch', () => {
     expect(lines[1]?.problem?.request_id).toBe(response.headers.get('x-request-id') ?? '')
   })
 
-  test('is refused as a whole when it is no batch', async () => {
+  test('is refused as a whole if it is invalid', async () => {
     const refusals: readonly (readonly [unknown, string])[] = [
       [{}, 'MISSING_REQUIRED_FIELD'],
       [{ requests: null }, 'MISSING_REQUIRED_FIELD'],
@@ -153,16 +138,16 @@ describe('a batch', () => {
   })
 })
 
-describe('an element’s idempotency key', () => {
-  test('gives a repeated element the same attestation, in whatever batch and place', async () => {
+describe('the idempotency key of an element', () => {
+  test('returns the same attestation for a repeated element, in any batch and position', async () => {
     const keyed = (key: unknown, from = WALLET) => ({ ...project(from), idempotency_key: key })
-    const [first] = await ask([keyed('order-1')])
-    const [other, again] = await ask([project(), keyed('order-1')])
+    const [first] = await attest([keyed('order-1')])
+    const [other, again] = await attest([project(), keyed('order-1')])
     expect(again?.answer).toEqual(first?.answer as NonNullable<Line['answer']>)
     expect(again?.replayed).toBe(true)
     expect(first?.replayed).toBeUndefined()
     expect(other?.answer?.attestation.uuid).not.toBe(first?.answer?.attestation.uuid as string)
-    const wrong = await ask([keyed('order-1', DENIED), keyed(''), keyed(7), keyed('ä')])
+    const wrong = await attest([keyed('order-1', DENIED), keyed(''), keyed(7), keyed('ä')])
     expect(wrong.map(({ problem }) => problem?.code)).toEqual([
       'IDEMPOTENCY_MISMATCH',
       'INVALID_FIELD',
@@ -171,8 +156,8 @@ describe('an element’s idempotency key', () => {
     ])
   })
 
-  test('of two elements of one batch is answered once', async () => {
-    const twins = await ask([
+  test('in two elements of one batch has one attestation', async () => {
+    const twins = await attest([
       { ...project(), idempotency_key: 'twin' },
       { ...project(), idempotency_key: 'twin' },
     ])
@@ -184,7 +169,7 @@ describe('an element’s idempotency key', () => {
   })
 })
 
-test('the rate limit counts elements: what is over it is 429 in its place', async () => {
+test('the rate limit counts elements, and those above it are 429', async () => {
   const { key } = await issueKey(service, '--org demo --kind attestation --rate 1 --burst 5')
   const response = await post({ requests: Array.from({ length: 8 }, () => project()) }, { 'x-api-key': key })
   expect(response.headers.get('ratelimit-remaining')).toBe('0')
@@ -193,7 +178,7 @@ test('the rate limit counts elements: what is over it is 429 in its place', asyn
   expect(answers[7]?.retry_after_seconds).toBeGreaterThanOrEqual(1)
 })
 
-test('a reader of lines that leaves in the middle takes nobody with it', async () => {
+test('a caller that disconnects during a response does not affect later calls', async () => {
   const { hostname, port } = new URL(service.url)
   const body = JSON.stringify({ requests: Array.from({ length: 1_000 }, () => project()) })
   const head = [
@@ -210,7 +195,6 @@ test('a reader of lines that leaves in the middle takes nobody with it', async (
       hostname,
       port: Number(port),
       socket: {
-        // The first bytes are here, most are not.
         data: (connection) => {
           connection.terminate()
           left.resolve()
@@ -222,7 +206,7 @@ test('a reader of lines that leaves in the middle takes nobody with it', async (
     socket.write(`${head}\r\n\r\n${body}`)
     socket.flush()
     await left.promise
-    const [line] = await ask([project()])
+    const [line] = await attest([project()])
     expect(line?.status).toBe(200)
   }
   expect(service.output().stderr).not.toContain('a promise was left alone')

@@ -1,12 +1,12 @@
-// Interface A, v2: one test a line of the specification, through the real service. Error rows: errors.test.ts.
+// The v2 attestation API of a running service, line by line of the specification. Errors: errors.test.ts.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHash, createPublicKey, verify } from 'node:crypto'
 import bs58 from 'bs58'
 import { encodeAbiParameters, type Hex, keccak256, recoverAddress, toBytes } from 'viem'
 import { BUILT_IN_CHAINS } from '../../src/domain/chain.ts'
+import { projectRequest, WALLET } from '../service/calls.ts'
 import { type RunningService, startService } from '../service/start-service.ts'
 
-const WALLET = '0x1111111111111111111111111111111111111111'
 const SOLANA_WALLET = bs58.encode(createHash('sha256').update('countersign test wallet 1').digest())
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 const ZERO = '0x0000000000000000000000000000000000000000'
@@ -31,8 +31,9 @@ interface Statement {
 
 let service: RunningService
 let quickstart: Readonly<Record<string, string>>
-const value = (name: string): string => quickstart[name] ?? ''
+const setting = (name: string): string => quickstart[name] ?? ''
 
+const project = () => projectRequest(service)
 const attest = async (body: Record<string, unknown>): Promise<AttestationResponse> => {
   const response = await service.attest(body)
   expect(response.status).toBe(200)
@@ -40,32 +41,25 @@ const attest = async (body: Record<string, unknown>): Promise<AttestationRespons
   return (await response.json()) as AttestationResponse
 }
 
-/** The digest by viem's own encoder, so that the service's is checked by another hand. */
-const evmDigest = (statement: Statement, { uuid, expiration }: AttestationResponse['attestation']): Hex =>
+/** Computes the digest with viem, independently of the service. */
+const evmDigest = (
+  { chainId, from, to, value, data, policy }: Statement,
+  { uuid, expiration }: AttestationResponse['attestation'],
+): Hex =>
   keccak256(
     encodeAbiParameters(
       ['uint256', 'string', 'address', 'address', 'uint256', 'bytes', 'string', 'uint256'].map((type) => ({ type })),
-      [
-        BigInt(statement.chainId),
-        uuid,
-        statement.from,
-        statement.to,
-        statement.value,
-        statement.data,
-        statement.policy,
-        BigInt(expiration),
-      ],
+      [BigInt(chainId), uuid, from, to, value, data, policy, BigInt(expiration)],
     ),
   )
 
 const expectEvmSignature = async (changes: Partial<Statement>, answer: AttestationResponse): Promise<void> => {
-  const policy = value('VERIFICATION_HASH')
+  const policy = setting('VERIFICATION_HASH')
   const statement = { chainId: 8453, from: WALLET, to: ZERO, value: 0n, data: '0x', policy, ...changes } as const
   const { signature, attester } = answer.attestation
   expect(signature).toMatch(/^0x[0-9a-f]{130}$/)
-  const hash = evmDigest(statement, answer.attestation)
-  expect<string>(await recoverAddress({ hash, signature })).toBe(attester)
-  expect(attester).toBe(value('EVM_ATTESTER'))
+  expect<string>(await recoverAddress({ hash: evmDigest(statement, answer.attestation), signature })).toBe(attester)
+  expect(attester).toBe(setting('EVM_ATTESTER'))
 }
 
 const expectSolanaSignature = (statement: Omit<Statement, 'chainId'>, { attestation }: AttestationResponse): void => {
@@ -92,7 +86,7 @@ const expectSolanaSignature = (statement: Omit<Statement, 'chainId'>, { attestat
   })
   expect(attestation.signature).toMatch(/^0x[0-9a-f]{128}$/)
   expect(verify(null, sha256(layout), publicKey, toBytes(attestation.signature))).toBe(true)
-  expect(attestation.attester).toBe(value('SOLANA_ATTESTER'))
+  expect(attestation.attester).toBe(setting('SOLANA_ATTESTER'))
 }
 
 beforeAll(async () => {
@@ -104,129 +98,88 @@ afterAll(async () => {
 })
 
 describe('the response', () => {
-  test('has every field of the specification, and no reason when compliant', async () => {
-    const answer = await attest({ from: WALLET, chain: 'base', verification_hash: value('VERIFICATION_HASH') })
+  test('has every field of the specification, and no reason if compliant', async () => {
+    const answer = await attest(project())
     expect(Object.keys(answer)).toEqual('policy_id policy_name verification_hash is_compliant attestation'.split(' '))
     expect(Object.keys(answer.attestation)).toEqual(['uuid', 'expiration', 'attester', 'signature'])
-    expect(answer.policy_id).toBe(value('POLICY_ID'))
     expect(answer.policy_id).toMatch(/^policy_[0-9A-Za-z]{16}$/)
-    expect(answer.verification_hash).toBe(value('VERIFICATION_HASH'))
-    expect(answer.is_compliant).toBe(true)
-    expect(answer.attestation.uuid).toMatch(UUID_V4)
+    const ids = { policy_id: setting('POLICY_ID'), verification_hash: setting('VERIFICATION_HASH') }
+    expect(answer).toMatchObject({ ...ids, is_compliant: true, attestation: { uuid: expect.stringMatching(UUID_V4) } })
   })
 
-  test('expires 300 seconds after the request unless the project says otherwise', async () => {
+  test('expires 300 seconds after the request by default', async () => {
     const before = Math.floor(Date.now() / 1000)
-    const answer = await attest({ from: WALLET, chain: 'base', verification_hash: value('VERIFICATION_HASH') })
+    const answer = await attest(project())
     const after = Math.floor(Date.now() / 1000)
     expect(answer.attestation.expiration).toBeGreaterThanOrEqual(before + 300)
     expect(answer.attestation.expiration).toBeLessThanOrEqual(after + 300)
   })
 
   test('never repeats a uuid', async () => {
-    const body = { from: WALLET, chain: 'base', verification_hash: value('VERIFICATION_HASH') }
-    const answers = await Promise.all(Array.from({ length: 200 }, () => attest(body)))
+    const answers = await Promise.all(Array.from({ length: 200 }, () => attest(project())))
     expect(new Set(answers.map((answer) => answer.attestation.uuid)).size).toBe(200)
   })
 
   test('of a denied wallet is a 200 with uuid, expiration 0, empty attester and signature, and the reason', async () => {
-    const answer = await attest({
-      from: '0x000000000000000000000000000000000000DEAD',
-      chain: 'ethereum',
-      verification_hash: value('VERIFICATION_HASH'),
-    })
-    expect(answer.is_compliant).toBe(false)
+    const from = '0x000000000000000000000000000000000000DEAD'
+    const answer = await attest({ ...project(), from, chain: 'ethereum' })
     expect(answer.attestation).toEqual({
       uuid: expect.stringMatching(UUID_V4),
       expiration: 0,
       attester: '',
       signature: '' as Hex,
     })
-    expect(answer.reason?.code).toBe('DEMO_DENIED')
-    expect(answer.reason?.message.length).toBeGreaterThan(0)
+    const reason = { code: 'DEMO_DENIED', message: expect.stringMatching(/./) }
+    expect(answer).toMatchObject({ is_compliant: false, reason })
   })
 })
 
-describe('every chain of the table', () => {
+describe('chains', () => {
   for (const chain of BUILT_IN_CHAINS) {
     if (chain.family !== 'evm') continue
-    test(`${chain.name}: interface-only signs the zero address`, async () => {
-      const answer = await attest({ from: WALLET, chain: chain.name, verification_hash: value('VERIFICATION_HASH') })
-      await expectEvmSignature({ chainId: chain.chainId }, answer)
-    })
-
-    test(`${chain.name}: on chain signs contract, value and data as sent`, async () => {
-      const answer = await attest({
-        from: WALLET,
-        chain: chain.name,
-        to: value('DEMO_CONTRACT'),
-        data: '0xA9059CBB',
-        msg_value: '1000000000000000000',
-      })
-      await expectEvmSignature(
-        { chainId: chain.chainId, to: value('DEMO_CONTRACT'), value: 10n ** 18n, data: '0xA9059CBB' },
-        answer,
-      )
+    const { name, chainId } = chain
+    test(`${name}: a project request signs the zero address, and a call its contract, value and data`, async () => {
+      await expectEvmSignature({ chainId }, await attest({ ...project(), chain: name }))
+      const call = { to: setting('DEMO_CONTRACT'), data: '0xA9059CBB' } as const
+      const answer = await attest({ from: WALLET, chain: name, ...call, msg_value: '1000000000000000000' })
+      await expectEvmSignature({ chainId, ...call, value: 10n ** 18n }, answer)
     })
   }
 
-  test('solana: interface-only signs 32 zero bytes', async () => {
-    const answer = await attest({ from: SOLANA_WALLET, chain: 'solana', verification_hash: value('VERIFICATION_HASH') })
+  test('solana: a project request signs 32 zero bytes, and a call its program, lamports and data', async () => {
+    const policy = setting('VERIFICATION_HASH')
+    const request = { from: SOLANA_WALLET, chain: 'solana' }
     const zero = bs58.encode(new Uint8Array(32))
-    expectSolanaSignature(
-      { from: SOLANA_WALLET, to: zero, value: 0n, data: '0x', policy: value('VERIFICATION_HASH') },
-      answer,
-    )
-  })
-
-  test('solana: on chain signs program, lamports and data', async () => {
-    const answer = await attest({
-      from: SOLANA_WALLET,
-      chain: 'solana',
-      to: value('DEMO_PROGRAM'),
-      data: '0x0102030405060708ff',
-      msg_value: '18446744073709551615',
-    })
-    expectSolanaSignature(
-      {
-        from: SOLANA_WALLET,
-        to: value('DEMO_PROGRAM'),
-        value: 2n ** 64n - 1n,
-        data: '0x0102030405060708ff',
-        policy: value('VERIFICATION_HASH'),
-      },
-      answer,
-    )
+    const answer = await attest({ ...request, verification_hash: policy })
+    expectSolanaSignature({ from: SOLANA_WALLET, to: zero, value: 0n, data: '0x', policy }, answer)
+    const call = { to: setting('DEMO_PROGRAM'), data: '0x0102030405060708ff' } as const
+    const called = await attest({ ...request, ...call, msg_value: '18446744073709551615' })
+    expectSolanaSignature({ from: SOLANA_WALLET, ...call, value: 2n ** 64n - 1n, policy }, called)
   })
 })
 
 describe('the request', () => {
-  test('the user whom a relayer represents is not part of what is signed', async () => {
-    const to = value('DEMO_CONTRACT')
+  test('on_behalf is not signed', async () => {
+    const to = setting('DEMO_CONTRACT')
     const answer = await attest({ from: WALLET, chain: 'base', to, on_behalf: `0x${'c3'.repeat(20)}` })
     await expectEvmSignature({ to }, answer)
   })
 
-  test('BasicPolicyClient: to, from and chain are enough; value 0 and empty data are signed', async () => {
-    const answer = await attest({ from: WALLET, chain: 'sepolia', to: value('DEMO_CONTRACT').toLowerCase() })
-    await expectEvmSignature({ chainId: 11155111, to: value('DEMO_CONTRACT') }, answer)
+  test('BasicPolicyClient: to, from and chain suffice, and value 0 and empty data are signed', async () => {
+    const answer = await attest({ from: WALLET, chain: 'sepolia', to: setting('DEMO_CONTRACT').toLowerCase() })
+    await expectEvmSignature({ chainId: 11155111, to: setting('DEMO_CONTRACT') }, answer)
   })
 
   test('64 KiB of data and the largest value are signed', async () => {
     const data: Hex = `0x${'ab'.repeat(65536)}`
     const largest = 2n ** 256n - 1n
-    const answer = await attest({
-      from: WALLET,
-      chain: 'base',
-      to: value('DEMO_CONTRACT'),
-      data,
-      msg_value: largest.toString(),
-    })
-    await expectEvmSignature({ to: value('DEMO_CONTRACT'), value: largest, data }, answer)
+    const call = { to: setting('DEMO_CONTRACT'), data }
+    const answer = await attest({ from: WALLET, chain: 'base', ...call, msg_value: largest.toString() })
+    await expectEvmSignature({ ...call, value: largest }, answer)
   })
 
-  test('X-Request-Id is returned, and made when it is missing or unusable', async () => {
-    const body = { from: WALLET, chain: 'base', verification_hash: value('VERIFICATION_HASH') }
+  test('X-Request-Id is returned, or replaced if it is invalid', async () => {
+    const body = project()
     const own = await service.attest(body, { 'x-request-id': 'trade-42' })
     expect(own.headers.get('x-request-id')).toBe('trade-42')
     const made = await service.attest(body, { 'x-request-id': 'x'.repeat(129) })
@@ -234,8 +187,8 @@ describe('the request', () => {
     expect(made.headers.get('x-request-id')).not.toContain('xxxxxxxxx')
   })
 
-  test('an Idempotency-Key gives the same answer to the same request', async () => {
-    const body = { from: WALLET, chain: 'base', verification_hash: value('VERIFICATION_HASH') }
+  test('an Idempotency-Key returns the same response to the same request, and 422 to another', async () => {
+    const body = project()
     const headers = { 'idempotency-key': 'order-7' }
     const first = await (await service.attest(body, headers)).json()
     const second = await (await service.attest(body, headers)).json()
@@ -244,12 +197,8 @@ describe('the request', () => {
     expect(other.status).toBe(422)
   })
 
-  test('the quick-start key has no rate limit and the answer carries no CORS header', async () => {
-    const response = await service.attest({
-      from: WALLET,
-      chain: 'base',
-      verification_hash: value('VERIFICATION_HASH'),
-    })
+  test('the quick start key has no rate limit, and responses have no CORS header', async () => {
+    const response = await service.attest(project())
     expect(response.headers.get('ratelimit-limit')).toBeNull()
     expect(response.headers.get('access-control-allow-origin')).toBeNull()
   })

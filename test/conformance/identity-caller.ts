@@ -1,4 +1,4 @@
-// Calls of interface B with one key.
+// Calls of the identity API with one key, and the error body of both APIs.
 import { expect } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { issueKey } from '../service/calls.ts'
@@ -20,7 +20,7 @@ export interface StatusObject {
   readonly unverifiedWallets: readonly { readonly id: string; readonly address: string; readonly chain: string }[]
 }
 
-/** Anyone's: the hash of this text. */
+/** Returns an address without a known key: a hash of the name. */
 export const walletOf = (name: string): string =>
   `0x${createHash('sha256').update(`wallet ${name}`).digest('hex').slice(0, 40)}`
 
@@ -38,11 +38,7 @@ export const createCaller = (service: RunningService, key: string) => {
   const send = (method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) =>
     fetch(`${base}${path}`, {
       method,
-      headers: {
-        ...authorization,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
+      headers: { ...authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
 
@@ -59,7 +55,7 @@ export const createCaller = (service: RunningService, key: string) => {
     register,
     status,
     verify,
-    /** A registration that succeeds. */
+    /** Registers successfully. */
     registered: async (input: RegisterInput = {}): Promise<Creation & { readonly httpStatus: number }> => {
       const response = await register(input)
       expect([200, 201]).toContain(response.status)
@@ -80,7 +76,7 @@ export const createCaller = (service: RunningService, key: string) => {
 
 export type Caller = ReturnType<typeof createCaller>
 
-/** A new organization with a live and a test key. */
+/** Creates an organization with a live and a test key. */
 export const createTenant = async (service: RunningService, slug: string) => {
   const created = await runCommand(service.dataDirectory, 'org', 'create', slug)
   expect(created).toMatchObject({ code: 0 })
@@ -100,7 +96,7 @@ export const decide = async (service: RunningService, ...rest: string[]): Promis
   expect({ code: decided.code, stderr: decided.stderr }).toEqual({ code: 0, stderr: '' })
 }
 
-interface Problem {
+export interface Problem {
   readonly status: number
   readonly detail: string
   readonly code: string
@@ -109,13 +105,21 @@ interface Problem {
   readonly error: string
 }
 
-/** The same error body as interface A's. */
-export const expectProblem = async (response: Response, status: number, code: string, text?: string): Promise<void> => {
+/** Checks the error body of both APIs, which never contains a signature. */
+export const expectProblem = async (
+  response: Response,
+  status: number,
+  code: string,
+  detail?: string,
+): Promise<Problem> => {
   const raw = await response.text()
   expect({ status: response.status, raw }).toEqual({ status, raw })
   expect(response.headers.get('content-type')).toBe('application/problem+json')
   const problem = JSON.parse(raw) as Problem
-  expect(problem).toMatchObject({ status, code, message: problem.detail, error: problem.detail })
-  expect(problem.request_id).toBe(response.headers.get('x-request-id') ?? '')
-  if (text !== undefined) expect(problem.detail).toBe(text)
+  const request_id = response.headers.get('x-request-id') ?? ''
+  const texts = { type: expect.any(String), title: expect.any(String), message: problem.detail, error: problem.detail }
+  // Copied, because toMatchObject writes the matchers into the received object.
+  expect({ ...problem }).toMatchObject({ ...texts, status, code, request_id, detail: detail ?? expect.any(String) })
+  expect(raw).not.toContain('signature')
+  return problem
 }

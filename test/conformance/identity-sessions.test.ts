@@ -1,8 +1,8 @@
-// Interface B, B1 and B2: one test a line of the specification, through the real service.
+// Registration and status of the identity API (B1 and B2), line by line of the specification.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import decodeQr from 'jsqr'
 import { PNG } from 'pngjs'
-import { issueKey } from '../service/calls.ts'
+import { issueKey, succeed } from '../service/calls.ts'
 import { freePort, type RunningService, runCommand, startService } from '../service/start-service.ts'
 import {
   type Caller,
@@ -43,7 +43,7 @@ const linkOf = ({ qrCode }: Creation): { size: number; text: string | undefined 
 
 describe('B1: a registration', () => {
   for (const type of ['individual', 'business'] as const) {
-    test(`for ${type} answers 201 with the session creation response`, async () => {
+    test(`for ${type} is 201 with the session creation response`, async () => {
       const response = await live.register({ type })
       expect(response.status).toBe(201)
       expect(response.headers.get('content-type')).toBe('application/json')
@@ -60,31 +60,27 @@ describe('B1: a registration', () => {
     })
   }
 
-  test('leads to the portal’s public address, by a token that has nothing of the session’s id', async () => {
+  test('links to the public URL of the portal, with a token unrelated to the session id', async () => {
     const { redirectUrl, sessionId } = await live.registered()
     expect(redirectUrl).toMatch(new RegExp(`^${portal}/verify/v/[A-Za-z0-9_-]{24}$`))
     expect(redirectUrl).not.toContain(sessionId)
     expect(redirectUrl).not.toContain(sessionId.slice(0, 8))
   })
 
-  test.each([80, 300, 1_234, 2_000])('with size %d has a QR code of that many pixels', async (size) => {
+  test.each([80, 300, 1_234, 2_000])('with size %d has a QR code of that size in pixels', async (size) => {
     const creation = await live.registered({ query: `?size=${size}` })
     expect(linkOf(creation)).toEqual({ size, text: creation.redirectUrl })
   })
 
   test.each(['79', '2001', '-1', '300.5', 'large', '', '3e2', '300&size=300'])(
-    'with size %p is 400 and names the range',
+    'with size %p is 400 with the valid range',
     async (size) => {
-      await expectProblem(
-        await live.register({ query: `?size=${size}` }),
-        400,
-        'INVALID_FIELD',
-        'request validation failed: size must be a whole number from 80 to 2000',
-      )
+      const detail = 'request validation failed: size must be a whole number from 80 to 2000'
+      await expectProblem(await live.register({ query: `?size=${size}` }), 400, 'INVALID_FIELD', detail)
     },
   )
 
-  test('needs no body: none, an empty one, and an empty object are the same', async () => {
+  test('accepts no body, an empty body and an empty object', async () => {
     for (const headers of [{}, { 'content-type': 'application/json' }, { 'content-type': 'text/plain' }]) {
       const response = await fetch(`${live.base}/api/v1/register/individual`, {
         method: 'POST',
@@ -96,7 +92,7 @@ describe('B1: a registration', () => {
     expect((await live.register({ body: {} })).status).toBe(201)
   })
 
-  test('with a body reads it strictly', async () => {
+  test('parses its body strictly', async () => {
     const send = (body: string, headers = {}) => live.register({ body, headers })
     await expectProblem(await send('{}', { 'content-type': 'text/plain' }), 415, 'UNSUPPORTED_MEDIA_TYPE')
     await expectProblem(await send('{'), 400, 'MALFORMED_JSON')
@@ -113,7 +109,7 @@ describe('B1: a registration', () => {
     ...['http://a.b', 'javascript:alert(1)', '/x', 'https://u:secret@a.b', `https://a.b/${'x'.repeat(2_048)}`, 7].map(
       (originUrl) => ({ originUrl }),
     ),
-  ])('refuses %p, and repeats nothing of it', async (body) => {
+  ])('refuses %p without repeating its value', async (body) => {
     const response = await live.register({ body })
     const text = await response.clone().text()
     expect(text).toContain(Object.keys(body)[0] ?? '')
@@ -123,7 +119,7 @@ describe('B1: a registration', () => {
 })
 
 describe('B1: reuse', () => {
-  test('answers 200 with the same session and a link that is new', async () => {
+  test('is 200 with the same session and a new link', async () => {
     for (const walletAddress of [walletOf('reuse'), SOLANA]) {
       const first = await live.registered({ body: { walletAddress } })
       const second = await live.registered({ body: { walletAddress } })
@@ -134,14 +130,14 @@ describe('B1: reuse', () => {
     }
   })
 
-  test('compares the wallet’s bytes, not its spelling', async () => {
+  test('compares the bytes of a wallet, not its spelling', async () => {
     const walletAddress = walletOf('spelling')
     const first = await live.registered({ body: { walletAddress } })
     const upper = `0x${walletAddress.slice(2).toUpperCase()}`
     expect((await live.registered({ body: { walletAddress: upper } })).sessionId).toBe(first.sessionId)
   })
 
-  test('stays within the check type', async () => {
+  test('excludes sessions of another type', async () => {
     const body = { walletAddress: walletOf('types') }
     const individual = await live.registered({ body })
     const business = await live.registered({ type: 'business', body })
@@ -155,19 +151,17 @@ describe('B1: reuse', () => {
     ['completed', 200],
     ['submitted', 201],
     ['rejected', 201],
-  ])('of a %s session answers %d', async (outcome, expected) => {
+  ])('of a %s session is %d', async (outcome, expected) => {
     const body = { walletAddress: walletOf(`reuse ${outcome}`) }
     const first = await sandbox.registered({ body, headers: { [OUTCOME]: outcome } })
     expect((await sandbox.statusOf(first.sessionId)).status).toBe(outcome)
     expect((await sandbox.registered({ body })).httpStatus).toBe(expected)
   })
 
-  test('with an originUrl replaces the stored one, without one keeps it', async () => {
+  test('replaces the stored originUrl, or keeps it if there is none', async () => {
     const walletAddress = walletOf('origin')
-    const stored = async (sessionId: string): Promise<unknown> => {
-      const shown = await runCommand(service.dataDirectory, 'session', 'show', sessionId, '--json')
-      return (JSON.parse(shown.stdout) as { origin_url: unknown }).origin_url
-    }
+    const stored = async (sessionId: string): Promise<unknown> =>
+      JSON.parse(await succeed(service, 'session', 'show', sessionId, '--json')).origin_url
     const { sessionId } = await live.registered({ body: { walletAddress, originUrl: 'https://one.example' } })
     expect(await stored(sessionId)).toBe('https://one.example/')
     await live.registered({ body: { walletAddress, originUrl: 'https://two.example' } })
@@ -176,7 +170,7 @@ describe('B1: reuse', () => {
     expect(await stored(sessionId)).toBe('https://two.example/')
   })
 
-  test('of many at the same moment: one is made, all get it', async () => {
+  test('of concurrent registrations creates one session', async () => {
     const body = { walletAddress: walletOf('race') }
     const all = await Promise.all(Array.from({ length: 25 }, () => live.registered({ body })))
     expect(all.filter(({ httpStatus }) => httpStatus === 201)).toHaveLength(1)
@@ -185,7 +179,7 @@ describe('B1: reuse', () => {
 })
 
 describe('B1: Idempotency-Key', () => {
-  test('a repeated request gets the same session and status, with a link that works and is kept nowhere', async () => {
+  test('returns the same session and status with another link, which is not stored', async () => {
     const headers = { 'idempotency-key': 'register-1' }
     const first = await live.register({ headers })
     const again = await live.register({ headers })
@@ -201,7 +195,7 @@ describe('B1: Idempotency-Key', () => {
     for (const { redirectUrl } of [one, two]) expect(bytes.includes(redirectUrl.slice(-24))).toBe(false)
   })
 
-  test('with another body, size or type is 422; unusable, 400', async () => {
+  test('with another body, size or type is 422, and 400 if it is invalid', async () => {
     const headers = { 'idempotency-key': 'register-2' }
     await live.registered({ headers })
     for (const input of [{ body: {} }, { query: '?size=80' }, { type: 'business' as const }]) {
@@ -211,8 +205,8 @@ describe('B1: Idempotency-Key', () => {
   })
 })
 
-describe('B2: the status', () => {
-  test('carries userId and completedAt once completed, and the wallets in one list or the other', async () => {
+describe('B2: a status', () => {
+  test('contains userId and completedAt if completed, and each wallet in one of two lists', async () => {
     const address = walletOf('status')
     const body = { walletAddress: address }
     const wallet = {
@@ -240,7 +234,7 @@ describe('B2: the status', () => {
     expect(Math.abs(Date.parse(completed.completedAt ?? '') - Date.now())).toBeLessThan(10_000)
   })
 
-  test('follows an operator’s decisions, whose notes it never shows', async () => {
+  test('follows the decisions of an operator without their notes', async () => {
     const { sessionId } = await live.registered()
     await decide(service, sessionId, 'retry', '--comment', 'Please use another photo.', '--note', 'Looks edited.')
     const raw = await (await live.status(sessionId)).text()
@@ -257,10 +251,10 @@ describe('B2: the status', () => {
   test.each([
     ['an unknown session', 'individual', '01a1f8ae-78a5-736f-b344-07aea9a52566'],
     ['an unknown type', 'person', '01a1f8ae-78a5-736f-b344-07aea9a52566'],
-    ['what is no UUID', 'individual', 'nonsense'],
+    ['an id that is not a UUID', 'individual', 'nonsense'],
     ['a UUID in brackets', 'individual', '%7B01a1f8ae-78a5-736f-b344-07aea9a52566%7D'],
     ['a UUID without dashes', 'individual', '01a1f8ae78a5736fb34407aea9a52566'],
-    ['a UUID with one digit more', 'individual', '01a1f8ae-78a5-736f-b344-07aea9a525660'],
+    ['a UUID with an extra digit', 'individual', '01a1f8ae-78a5-736f-b344-07aea9a525660'],
     ['a null byte', 'individual', '%00'],
     ['a path', 'individual', '..%2f..%2fverify'],
     ['the realtime path without its id', 'realtime', 'individual'],
@@ -269,7 +263,7 @@ describe('B2: the status', () => {
     await expectProblem(await live.send('GET', `/api/v1/status/realtime/${type}/${sessionId}`), 404, 'NOT_FOUND')
   })
 
-  test('of a session of the other type is 404; an id in capitals is the same session', async () => {
+  test('of a session of the other type is 404, and an id in upper case is valid', async () => {
     const { sessionId } = await live.registered()
     await expectProblem(await live.status(sessionId, 'business'), 404, 'NOT_FOUND')
     expect((await live.statusOf(sessionId.toUpperCase())).sessionId).toBe(sessionId)
@@ -277,7 +271,7 @@ describe('B2: the status', () => {
 })
 
 describe('the sandbox', () => {
-  test('has no effect with a live key, whatever its header says', async () => {
+  test('ignores its header with a live key, and validates it with a test key', async () => {
     for (const outcome of ['completed', 'nonsense']) {
       const { sessionId } = await live.registered({ headers: { [OUTCOME]: outcome } })
       expect((await live.statusOf(sessionId)).status).toBe('pending')
@@ -285,15 +279,11 @@ describe('the sandbox', () => {
     await expectProblem(await sandbox.register({ headers: { [OUTCOME]: 'nonsense' } }), 400, 'INVALID_HEADER')
   })
 
-  test('refuses a way that the table of transitions does not have', async () => {
+  test('refuses an invalid transition', async () => {
     const body = { walletAddress: walletOf('sandbox conflict') }
     await sandbox.registered({ body, headers: { [OUTCOME]: 'completed' } })
-    await expectProblem(
-      await sandbox.register({ body, headers: { [OUTCOME]: 'submitted' } }),
-      409,
-      'SESSION_CONFLICT',
-      'a session cannot change from completed to submitted',
-    )
+    const response = await sandbox.register({ body, headers: { [OUTCOME]: 'submitted' } })
+    await expectProblem(response, 409, 'SESSION_CONFLICT', 'a session cannot change from completed to submitted')
   })
 })
 
@@ -306,7 +296,7 @@ describe('authentication', () => {
     ['POST', '/api/v1/verify'],
   ] as const
 
-  test.each(routes)('%s %s needs a Bearer key of the identity interface', async (method, path) => {
+  test.each(routes)('%s %s requires a Bearer key of the identity API', async (method, path) => {
     const key = live.key
     const wrong = key.endsWith('A') ? 'B' : 'A'
     const withHeaders = (headers: Record<string, string>) => fetch(`${live.base}${path}`, { method, headers })
@@ -326,7 +316,7 @@ describe('authentication', () => {
     await expectProblem(await withHeaders({ authorization: `Bearer ${attestation}` }), 403, 'FORBIDDEN_SCOPE')
   })
 
-  test.each(routes)('%s %s answers no other method', async (method, path) => {
+  test.each(routes)('%s %s refuses other methods', async (method, path) => {
     for (const other of ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'].filter((name) => name !== method)) {
       const response = await live.send(other, path)
       expect(response.headers.get('allow')).toBe(method)
@@ -334,14 +324,11 @@ describe('authentication', () => {
     }
   })
 
-  test.each(['company', 'INDIVIDUAL', 'kyc', '%69ndividual', ''])(
-    'the type of registration %p is 404',
-    async (type) => {
-      await expectProblem(await live.send('POST', `/api/v1/register/${type}`), 404, 'NOT_FOUND')
-    },
-  )
+  test.each(['company', 'INDIVIDUAL', 'kyc', '%69ndividual', ''])('a registration of type %p is 404', async (type) => {
+    await expectProblem(await live.send('POST', `/api/v1/register/${type}`), 404, 'NOT_FOUND')
+  })
 
-  test('past the rate limit is 429 with the limit’s headers', async () => {
+  test('above the rate limit is 429 with the headers of the limit', async () => {
     const { key } = await issueKey(service, '--org demo --kind identity --rate 1 --burst 2')
     const limited = createCaller(service, key)
     const responses = await Promise.all(Array.from({ length: 5 }, () => limited.status('nonsense')))
@@ -353,44 +340,30 @@ describe('authentication', () => {
   })
 })
 
-describe('two customers', () => {
-  test('see nothing of each other’s sessions on any route, and a wallet of one is a new session of the other', async () => {
+describe('two organizations', () => {
+  test('cannot read or decide each other’s sessions, and do not share them by wallet', async () => {
     const tenant = await createTenant(service, 'tenant-b')
     const body = { walletAddress: walletOf('shared'), originUrl: 'https://ours.example' }
     const ours = await live.registered({ body })
     for (const caller of [tenant.live, tenant.test, sandbox]) {
       for (const type of ['individual', 'business']) {
         await expectProblem(await caller.status(ours.sessionId, type), 404, 'NOT_FOUND')
-        await expectProblem(
-          await caller.send('GET', `/api/v1/status/realtime/${type}/${ours.sessionId}`),
-          404,
-          'NOT_FOUND',
-        )
+        const stream = await caller.send('GET', `/api/v1/status/realtime/${type}/${ours.sessionId}`)
+        await expectProblem(stream, 404, 'NOT_FOUND')
       }
-      expect(await caller.verified({ address: body.walletAddress })).toEqual({
-        address: body.walletAddress,
-        verified: false,
-      })
-      const theirs = await caller.registered({ body: { walletAddress: body.walletAddress } })
+      const { walletAddress: address } = body
+      expect(await caller.verified({ address })).toEqual({ address, verified: false })
+      const theirs = await caller.registered({ body: { walletAddress: address } })
       expect(theirs.httpStatus).toBe(201)
       expect(theirs.sessionId).not.toBe(ours.sessionId)
     }
     expect((await live.registered({ body })).sessionId).toBe(ours.sessionId)
-    const foreign = await runCommand(
-      service.dataDirectory,
-      'session',
-      'decide',
-      ours.sessionId,
-      'completed',
-      '--override',
-      '--org',
-      tenant.slug,
-    )
-    expect(foreign.code).toBe(1)
+    const words = ['session', 'decide', ours.sessionId, 'completed', '--override', '--org', tenant.slug]
+    expect((await runCommand(service.dataDirectory, ...words)).code).toBe(1)
     expect((await live.statusOf(ours.sessionId)).status).toBe('pending')
   })
 
-  test('share an idempotency key without meeting', async () => {
+  test('have separate idempotency keys', async () => {
     const tenant = await createTenant(service, 'tenant-c')
     const headers = { 'idempotency-key': 'the-same' }
     const [ours, theirs] = [await live.registered({ headers }), await tenant.live.registered({ headers })]
@@ -398,7 +371,7 @@ describe('two customers', () => {
   })
 })
 
-test('no key, link or note reached the log', () => {
+test('the log contains no key, link or note', () => {
   const { stderr } = service.output()
   for (const secret of [live.key, sandbox.key, 'Looks edited.', '/v/']) expect(stderr).not.toContain(secret)
   expect(stderr).not.toContain('"level":"error"')

@@ -1,5 +1,5 @@
-// Interface B, B3: framing to the letter, read from the socket; curl; a standard EventSource; and who is let in and out.
-// Keep-alives, key checks and slow readers run on a clock of 15 s: test/identity/stream-hub.test.ts turns it by hand.
+// The event stream of the identity API (B3): its framing, events, clients and limits. Keep-alives, key checks and slow
+// readers: test/identity/stream-hub.test.ts.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { EventSource } from 'eventsource'
@@ -26,13 +26,13 @@ afterAll(async () => {
 
 const pathOf = (sessionId: string, type = 'individual'): string => `/api/v1/status/realtime/${type}/${sessionId}`
 
-/** Waits until the metrics show so many open streams. */
+/** Waits until the metrics show this number of open streams. */
 const openStreamsBecome = (count: number): Promise<void> =>
   waitUntil(async () =>
     (await (await fetch(`${live.base}/metrics`)).text()).includes(`\ncountersign_open_streams ${count}\n`),
   )
 
-/** A stream read as text; `until` resolves with all of it once it contains the part. */
+/** Opens a stream; `until` returns its text once it contains the part. */
 const follow = async (caller: Caller, sessionId: string, headers: Readonly<Record<string, string>> = {}) => {
   const controller = new AbortController()
   const response = await fetch(`${caller.base}${pathOf(sessionId)}`, {
@@ -70,7 +70,7 @@ const eventsOf = (text: string): { id: number; status: StatusObject }[] =>
   }))
 
 describe('the framing', () => {
-  test('is a retry line, then for each event an id, one data line and a blank line, and nothing else', async () => {
+  test('is a retry line, and for each event an id, one data line and a blank line', async () => {
     const { sessionId } = await live.registered()
     const stream = await follow(live, sessionId)
     const pending = JSON.stringify(await live.statusOf(sessionId))
@@ -83,27 +83,29 @@ describe('the framing', () => {
     stream.close()
   })
 
-  test('comes with headers that keep everything in between from storing, gathering or changing it', async () => {
+  test('has headers that prevent caching, buffering and transformation', async () => {
     const { sessionId } = await live.registered()
     const { response, close } = await follow(live, sessionId, { 'x-request-id': 'stream-1' })
     expect(response.status).toBe(200)
-    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
-    expect(response.headers.get('cache-control')).toBe('no-cache, no-transform')
-    expect(response.headers.get('x-accel-buffering')).toBe('no')
-    expect(response.headers.get('connection')).toBe('close')
-    expect(response.headers.get('x-request-id')).toBe('stream-1')
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache, no-transform',
+      'x-accel-buffering': 'no',
+      connection: 'close',
+      'x-request-id': 'stream-1',
+    })
     close()
   })
 })
 
 describe('events', () => {
-  test('follow the session: the current status at once, then every change in its order, as B2 has it', async () => {
+  test('are the current status, then every change in order, each equal to the status of B2', async () => {
     const walletAddress = walletOf('stream')
     const { sessionId } = await sandbox.registered({ body: { walletAddress } })
     const stream = await follow(sandbox, sessionId)
     await stream.until('"status":"pending"')
     for (const outcome of ['retry', 'submitted', 'completed', 'rejected'] as const) {
-      // A submitted session is not reused, so an operator takes it on.
+      // A submitted session is not reused, so an operator decides it.
       if (outcome === 'completed') await decide(service, sessionId, 'completed', '--override')
       else if (outcome === 'rejected') await decide(service, sessionId, 'rejected', '--revoke')
       else await sandbox.registered({ body: { walletAddress }, headers: { [OUTCOME]: outcome } })
@@ -113,7 +115,7 @@ describe('events', () => {
       events.map(({ status }) => [status.status, status.verifiedWallets.length, status.unverifiedWallets.length]),
     ).toEqual([
       ['pending', 0, 0],
-      // The wallet is connected, then each status.
+      // The connection of the wallet.
       ['pending', 0, 1],
       ['retry', 0, 1],
       ['submitted', 0, 1],
@@ -127,7 +129,7 @@ describe('events', () => {
     stream.close()
   })
 
-  test('open with the final status of a session that is over, and the stream stays open', async () => {
+  test('start with the final status of a decided session, whose stream stays open', async () => {
     const { sessionId } = await sandbox.registered({ headers: { [OUTCOME]: 'rejected' } })
     const stream = await follow(sandbox, sessionId)
     expect(eventsOf(await stream.until('"status":"rejected"'))).toHaveLength(1)
@@ -136,7 +138,7 @@ describe('events', () => {
     await openStreamsBecome(0)
   })
 
-  test('start from the current status whatever Last-Event-ID says', async () => {
+  test('start with the current status for any Last-Event-ID', async () => {
     const { sessionId } = await live.registered()
     for (const id of ['0', '1', '99', 'nonsense', '']) {
       const stream = await follow(live, sessionId, { 'last-event-id': id })
@@ -158,7 +160,13 @@ describe('events', () => {
 })
 
 describe('clients', () => {
-  test('curl prints the events as they come', async () => {
+  const rawRequest = (sessionId: string) => {
+    const { hostname, port } = new URL(live.base)
+    const head = `GET ${pathOf(sessionId)} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${live.key}\r\n\r\n`
+    return { hostname, port: Number(port), request: head }
+  }
+
+  test('curl prints each event when it arrives', async () => {
     const { sessionId } = await live.registered()
     const child = Bun.spawn(
       ['curl', '-sN', `${live.base}${pathOf(sessionId)}`, '-H', `authorization: Bearer ${live.key}`],
@@ -182,7 +190,7 @@ describe('clients', () => {
     await openStreamsBecome(0)
   })
 
-  test('an EventSource that can send the key follows, and connects again after the connection broke', async () => {
+  test('an EventSource that sends the key follows a session', async () => {
     const { sessionId } = await live.registered()
     const lastEventIds: (string | null)[] = []
     const messages: { status: string; id: string }[] = []
@@ -209,7 +217,7 @@ describe('clients', () => {
     await openStreamsBecome(0)
   })
 
-  test('over the cap of a key are 429, also while another key is let in', async () => {
+  test('above the limit of a key are 429, while another key can connect', async () => {
     const { sessionId } = await live.registered()
     const streams = await Promise.all(Array.from({ length: 20 }, () => follow(live, sessionId)))
     const refused = await live.send('GET', pathOf(sessionId))
@@ -224,38 +232,35 @@ describe('clients', () => {
     again.close()
   })
 
-  test('that vanish without a word leave no stream behind', async () => {
+  test('that reset their connections leave no stream open', async () => {
     const { sessionId } = await live.registered()
-    const { hostname, port } = new URL(live.base)
-    const request = `GET ${pathOf(sessionId)} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${live.key}\r\n\r\n`
+    const { hostname, port, request } = rawRequest(sessionId)
     for (let round = 0; round < 20; round++) {
       const sockets = await Promise.all(
         Array.from(
           { length: 10 },
           () =>
             new Promise<Socket>((resolve, reject) => {
-              const socket = connect(Number(port), hostname, () => socket.write(request))
+              const socket = connect(port, hostname, () => socket.write(request))
               socket.once('data', () => resolve(socket))
               socket.once('error', reject)
             }),
         ),
       )
-      // A reset, as from a phone that lost its network and came back.
       for (const socket of sockets) socket.resetAndDestroy()
       await openStreamsBecome(0)
     }
   })
 
-  test('that leave before the stream has begun leave none behind either', async () => {
+  test('that disconnect before a response leave no stream open', async () => {
     const { sessionId } = await live.registered()
-    const { hostname, port } = new URL(live.base)
-    const request = `GET ${pathOf(sessionId)} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${live.key}\r\n\r\n`
+    const { hostname, port, request } = rawRequest(sessionId)
     await Promise.all(
       Array.from(
         { length: 30 },
         () =>
           new Promise<void>((resolve) => {
-            const socket = connect(Number(port), hostname, () => socket.write(request, () => socket.resetAndDestroy()))
+            const socket = connect(port, hostname, () => socket.write(request, () => socket.resetAndDestroy()))
             socket.once('error', () => undefined)
             socket.once('close', () => resolve())
           }),
@@ -265,7 +270,7 @@ describe('clients', () => {
   })
 })
 
-test('a service that stops ends its streams in good order, and promptly', async () => {
+test('a service that stops ends its streams within 5 seconds', async () => {
   const { sessionId } = await live.registered()
   const stream = await follow(live, sessionId)
   await stream.until('"status":"pending"')

@@ -1,6 +1,7 @@
-// Interface B, B4: the verification of a wallet, line by line, through the real service.
+// The verification of a wallet in the identity API (B4), line by line of the specification.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type RunningService, runCommand, startService } from '../service/start-service.ts'
+import { succeed } from '../service/calls.ts'
+import { type RunningService, startService } from '../service/start-service.ts'
 import { until } from '../support/until.ts'
 import { type Caller, createCaller, createTenant, decide, expectProblem, walletOf } from './identity-caller.ts'
 
@@ -22,20 +23,16 @@ afterAll(async () => {
 
 const complete = (caller: Caller, walletAddress: string, type: 'individual' | 'business' = 'individual') =>
   caller.registered({ type, body: { walletAddress }, headers: { [OUTCOME]: 'completed' } })
-const setLevel = async (organization: string, level: string): Promise<void> => {
-  expect((await runCommand(service.dataDirectory, 'organization', 'update', organization, '--level', level)).code).toBe(
-    0,
-  )
-}
-/** Waits for a change that a command made. */
+const setLevel = (level: string) => succeed(service, 'organization', 'update', 'other', '--level', level)
+/** Waits for the effect of a command. */
 const becomes = (caller: Caller, body: unknown, expected: Record<string, unknown>): Promise<void> =>
   until(async () => {
     const answer = await caller.verified(body)
     return Bun.deepEquals({ ...answer, ...expected }, answer)
   })
 
-describe('the answer', () => {
-  test('for a wallet never seen is its address and verified false', async () => {
+describe('the response', () => {
+  test('for an unknown wallet is its address and verified false', async () => {
     for (const address of [walletOf('never'), SOLANA]) {
       for (const type of [undefined, 'individual', 'business']) {
         expect(await sandbox.verified({ address, type })).toEqual({ address, verified: false })
@@ -43,7 +40,7 @@ describe('the answer', () => {
     }
   })
 
-  test('for a verified wallet has every field, and the address as it was sent', async () => {
+  test('for a verified wallet has every field, and the address as sent', async () => {
     const address = walletOf('verified')
     await complete(sandbox, address)
     const sent = `0x${address.slice(2).toUpperCase()}`
@@ -59,7 +56,7 @@ describe('the answer', () => {
   })
 
   test.each(['pending', 'submitted', 'retry', 'rejected'])(
-    'for a wallet whose session is %s is not verified',
+    'for a wallet of a %s session is verified false',
     async (status) => {
       const address = walletOf(`is ${status}`)
       await sandbox.registered({ body: { walletAddress: address }, headers: { [OUTCOME]: status } })
@@ -74,7 +71,7 @@ describe('the answer', () => {
     },
   )
 
-  test('with a type counts that type alone', async () => {
+  test('with a type excludes sessions of other types', async () => {
     const address = walletOf('business')
     await complete(sandbox, address, 'business')
     expect(await sandbox.verified({ address, type: 'business' })).toMatchObject({ verified: true, checkType: 'kyb' })
@@ -84,37 +81,37 @@ describe('the answer', () => {
 })
 
 describe('the level rule', () => {
-  test('raising the level ends the verification; a new session at the level brings it back', async () => {
+  test('a higher level ends a verification until a new session reaches it', async () => {
     const address = walletOf('level')
     const first = await complete(tenant.test, address)
     await becomes(tenant.test, { address }, { verified: true })
-    await setLevel('other', 'enhanced')
+    await setLevel('enhanced')
     await becomes(tenant.test, { address }, { verified: false, status: 'completed', checkType: null, wallets: [] })
     const second = await complete(tenant.test, address)
     expect(second.httpStatus).toBe(201)
     expect(second.sessionId).not.toBe(first.sessionId)
     await becomes(tenant.test, { address }, { verified: true })
-    await setLevel('other', 'basic')
+    await setLevel('basic')
   })
 
-  test('a wallet verified through another organization at the level is verified, by an id of one’s own', async () => {
+  test('a wallet that another organization verified at the level is verified, under another user id', async () => {
     const address = walletOf('elsewhere')
-    await setLevel('other', 'basic')
+    await setLevel('basic')
     await complete(sandbox, address)
     await becomes(tenant.test, { address }, { verified: true })
     const [ours, theirs] = [await sandbox.verified({ address }), await tenant.test.verified({ address })]
     expect(theirs).toMatchObject({ verified: true, status: 'completed', checkType: 'kyc' })
     expect(theirs['userId']).toEqual(expect.any(String))
     expect(theirs['userId']).not.toBe(ours['userId'] as string)
-    // At a higher level of theirs it is as if it had never been seen.
-    await setLevel('other', 'standard')
+    // At a higher level, the response is that for an unknown wallet.
+    await setLevel('standard')
     await becomes(tenant.test, { address }, { verified: false })
     expect(await tenant.test.verified({ address })).toEqual({ address, verified: false })
-    await setLevel('other', 'basic')
+    await setLevel('basic')
     await becomes(tenant.test, { address }, { verified: true })
   })
 
-  test('an operator’s revocation by command ends it for both', async () => {
+  test('a revocation ends the verification for both organizations', async () => {
     const address = walletOf('revoked')
     const { sessionId } = await complete(sandbox, address)
     await becomes(tenant.test, { address }, { verified: true })
@@ -125,11 +122,10 @@ describe('the level rule', () => {
   })
 })
 
-describe('bad input', () => {
+describe('invalid input', () => {
   test.each([
-    ['no address', {}, 'MISSING_REQUIRED_FIELD'],
     ['an empty address', { address: '' }, 'MISSING_REQUIRED_FIELD'],
-    ['an address that is none', { address: '0x12' }, 'INVALID_FIELD'],
+    ['an invalid address', { address: '0x12' }, 'INVALID_FIELD'],
     ['an address of the wrong type', { address: 7 }, 'INVALID_FIELD'],
     ['an unknown type', { address: SOLANA, type: 'kyc' }, 'INVALID_FIELD'],
     ['a type of the wrong type', { address: SOLANA, type: [] }, 'INVALID_FIELD'],
@@ -137,11 +133,8 @@ describe('bad input', () => {
     await expectProblem(await sandbox.verify(body), 400, code)
   })
 
-  test('names a missing address', async () => {
+  test('a missing address is named, and a body that is missing or not JSON is refused', async () => {
     await expectProblem(await sandbox.verify({}), 400, 'MISSING_REQUIRED_FIELD', 'Missing required field: address')
-  })
-
-  test('a body that is not JSON, or none', async () => {
     await expectProblem(await sandbox.verify('{'), 400, 'MALFORMED_JSON')
     await expectProblem(await sandbox.send('POST', '/api/v1/verify'), 415, 'UNSUPPORTED_MEDIA_TYPE')
   })

@@ -1,14 +1,14 @@
-// Interface A, v1: one test a line of the specification, through the real service. The block source is a JSON-RPC
-// server of the test's own on loopback: what is checked is the number that the service signs, and when it asks again.
+// The v1 attestation API of a running service, line by line of the specification, with a scripted JSON-RPC node as the
+// source of block numbers.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { encodeAbiParameters, type Hex, keccak256, recoverAddress } from 'viem'
-import { type RunningService, runCommand, startService } from '../service/start-service.ts'
+import { succeed, WALLET } from '../service/calls.ts'
+import { type RunningService, startService } from '../service/start-service.ts'
 import { newFolder } from '../support/folder.ts'
 import { until } from '../support/until.ts'
 
-const WALLET = '0x1111111111111111111111111111111111111111'
 const DENIED = '0x000000000000000000000000000000000000dead'
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
@@ -71,25 +71,18 @@ const task = async (body: Record<string, unknown>): Promise<TaskResponse> => {
 
 const expectSignatures = async (
   answer: TaskResponse,
-  statement: { value: bigint; data: Hex; quorum: number },
+  { quorum = 1, ...call }: { value?: bigint; data?: Hex; quorum?: number } = {},
 ): Promise<void> => {
+  const [to, policy] = [value('DEMO_CONTRACT'), value('VERIFICATION_HASH')]
+  const statement = { value: 0n, data: '0x', ...call }
   const hash = keccak256(
     encodeAbiParameters(
       ['string', 'address', 'address', 'uint256', 'bytes', 'string', 'uint32', 'uint256'].map((type) => ({ type })),
-      [
-        answer.task_id,
-        WALLET,
-        value('DEMO_CONTRACT'),
-        statement.value,
-        statement.data,
-        value('VERIFICATION_HASH'),
-        statement.quorum,
-        BigInt(answer.expiry_block),
-      ],
+      [answer.task_id, WALLET, to, statement.value, statement.data, policy, quorum, BigInt(answer.expiry_block)],
     ),
   )
-  expect(answer.signers).toHaveLength(statement.quorum)
-  expect(answer.signature).toHaveLength(statement.quorum)
+  expect(answer.signers).toHaveLength(quorum)
+  expect(answer.signature).toHaveLength(quorum)
   for (const [index, signature] of answer.signature.entries()) {
     expect<string | undefined>(await recoverAddress({ hash, signature })).toBe(answer.signers[index])
   }
@@ -118,36 +111,36 @@ afterAll(async () => {
 })
 
 describe('POST /v1/task', () => {
-  test('chain_id defaults to 1; expiry_block is the latest block plus the chain’s number of blocks', async () => {
+  test('chain_id defaults to 1, and expiry_block is the latest block plus the configured number of blocks', async () => {
     const answer = await task({ data: '0xa9059cbb', msg_value: '5' })
     expect(answer.is_compliant).toBe(true)
     expect(answer.expiry_block).toBe(21_000_025)
-    await expectSignatures(answer, { value: 5n, data: '0xa9059cbb', quorum: 1 })
+    await expectSignatures(answer, { value: 5n, data: '0xa9059cbb' })
   })
 
-  test('the height is read once within a block time', async () => {
+  test('the height is read at most once per block time', async () => {
     const before = heightReads
     height += 1
     await Promise.all([task({}), task({ chain_id: 1 }), task({})])
     expect(heightReads - before).toBe(0)
   })
 
-  test('a chain set to seconds, one without RPC, and one with its parent’s block numbers sign Unix seconds', async () => {
+  test('chains with expiry in seconds, without RPC, or with block numbers of their parent sign Unix seconds', async () => {
     for (const chainId of [8453, 56, 42161]) {
       const before = Math.floor(Date.now() / 1000)
       const answer = await task({ chain_id: chainId })
       expect(answer.expiry_block).toBeGreaterThanOrEqual(before + 300)
       expect(answer.expiry_block).toBeLessThanOrEqual(Math.floor(Date.now() / 1000) + 300)
-      await expectSignatures(answer, { value: 0n, data: '0x', quorum: 1 })
+      await expectSignatures(answer)
     }
   })
 
-  test('`value` is taken for `msg_value`, and chain_id may be a decimal string', async () => {
+  test('accepts `value` for `msg_value`, and chain_id as a decimal string', async () => {
     const answer = await task({ msg_value: undefined, value: '7', chain_id: '56' })
-    await expectSignatures(answer, { value: 7n, data: '0x', quorum: 1 })
+    await expectSignatures(answer, { value: 7n })
   })
 
-  test('a denied wallet: exactly the five keys, empty arrays, expiry_block 0', async () => {
+  test('a denial has five keys, empty arrays and expiry_block 0', async () => {
     const answer = await task({ from: DENIED, chain_id: 56 })
     expect(answer).toEqual({
       is_compliant: false,
@@ -158,7 +151,7 @@ describe('POST /v1/task', () => {
     })
   })
 
-  test('a denial needs no block: it is answered while the block source is down, which is not asked', async () => {
+  test('a denial reads no block height, and succeeds while the node is down', async () => {
     const before = heightReads
     rpcDown = true
     try {
@@ -171,7 +164,7 @@ describe('POST /v1/task', () => {
     expect(heightReads - before).toBe(0)
   })
 
-  test('a dead block source is 503 with Retry-After and no signature, and leaves the Idempotency-Key free', async () => {
+  test('a node that is down is 503 with Retry-After and no signature, and does not use up the Idempotency-Key', async () => {
     const body = taskBody({ chain_id: 11155111 })
     rpcDown = true
     const response = await post(body, 'no-block')
@@ -181,13 +174,15 @@ describe('POST /v1/task', () => {
     expect(await response.text()).not.toMatch(/0x[\da-f]{16}/)
     const signed = (await (await post(body, 'no-block')).json()) as TaskResponse
     expect(signed.expiry_block).toBe(height + 25)
-    await expectSignatures(signed, { value: 0n, data: '0x', quorum: 1 })
+    await expectSignatures(signed)
   })
 
+  const expectRefused = async (changes: Record<string, unknown>, message: string): Promise<void> => {
+    const response = await post(taskBody(changes))
+    expect([response.status, await response.json()]).toEqual([400, expect.objectContaining({ message })])
+  }
   test.each(['from', 'to', 'data', 'msg_value'])('%s is required', async (field) => {
-    const response = await post(taskBody({ [field]: undefined }))
-    expect(response.status).toBe(400)
-    expect(((await response.json()) as { message: string }).message).toBe(`Missing required field: ${field}`)
+    await expectRefused({ [field]: undefined }, `Missing required field: ${field}`)
   })
 
   test.each([
@@ -195,39 +190,22 @@ describe('POST /v1/task', () => {
     ['424242', '424242'],
     [0, '0'],
   ])('chain_id %p is unsupported', async (chainId, text) => {
-    const response = await post(taskBody({ chain_id: chainId }))
-    expect(response.status).toBe(400)
-    expect(((await response.json()) as { message: string }).message).toBe(`unsupported chain ID ${text}`)
+    await expectRefused({ chain_id: chainId }, `unsupported chain ID ${text}`)
   })
 
-  test('an address without a policy is row 1', async () => {
+  test('an address without a policy is refused', async () => {
     const to = '0x2222222222222222222222222222222222222222'
-    const response = await post(taskBody({ to }))
-    expect(response.status).toBe(400)
-    expect(((await response.json()) as { message: string }).message).toBe(
-      `request validation failed: failed to get policy ID for address ${to}`,
-    )
+    await expectRefused({ to }, `request validation failed: failed to get policy ID for address ${to}`)
   })
 })
 
 describe('quorum', () => {
-  const quorumPolicy = (quorum: number): string => {
+  const apply = async (quorum: number): Promise<void> => {
     const path = join(folder, `quorum-${quorum}.yaml`)
     writeFileSync(path, `name: Quorum ${quorum}\ndefault: allow\nquorum: ${quorum}\nrules: []\n`)
-    return path
+    await succeed(service, 'policy', 'apply', path, '--policy', value('POLICY_ID'))
   }
-  const apply = async (quorum: number): Promise<void> => {
-    const applied = await runCommand(
-      service.dataDirectory,
-      'policy',
-      'apply',
-      quorumPolicy(quorum),
-      '--policy',
-      value('POLICY_ID'),
-    )
-    expect(applied.code).toBe(0)
-  }
-  /** The first result that is not null. */
+  /** Returns the first result that is not null. */
   const eventually = async <Value>(attempt: () => Promise<Value | null>): Promise<Value> => {
     let found: Value | null = null
     await until(async () => {
@@ -237,7 +215,7 @@ describe('quorum', () => {
     return found as Value
   }
 
-  test('a quorum above the number of attesters is 503, and two or three attesters then sign in ascending order', async () => {
+  test('a quorum above the number of attesters is 503; two or three attesters sign in ascending order', async () => {
     await apply(2)
     const refused = await eventually(async () => {
       const response = await post(taskBody({ chain_id: 56 }))
@@ -246,14 +224,14 @@ describe('quorum', () => {
     expect(await refused.text()).toContain('DEPENDENCY_UNAVAILABLE')
 
     for (const quorum of [2, 3]) {
-      expect((await runCommand(service.dataDirectory, 'attester', 'add', '--kind', 'secp256k1')).code).toBe(0)
+      await succeed(service, 'attester', 'add', '--kind', 'secp256k1')
       await apply(quorum)
       const answer = await eventually(async () => {
         const response = await post(taskBody({ chain_id: 56 }))
         const body = (await response.json()) as TaskResponse
         return response.status === 200 && body.signers.length === quorum ? body : null
       })
-      await expectSignatures(answer, { value: 0n, data: '0x', quorum })
+      await expectSignatures(answer, { quorum })
     }
   })
 })
