@@ -1,4 +1,4 @@
-// A broken server must not look fast: each way of answering wrongly is found.
+// The inspection of attestation responses, so that a broken server does not look fast.
 import { describe, expect, test } from 'bun:test'
 import { serializeSignature } from 'viem'
 import { privateKeyToAddress, sign } from 'viem/accounts'
@@ -19,23 +19,18 @@ const EXPIRATION = 1_700_000_000
 
 const answerText = async (uuid: string, changes: Record<string, unknown> = {}): Promise<string> => {
   const hash = statementDigest(body, { uuid, policy: POLICY, expiration: EXPIRATION })
+  const signature = serializeSignature(await sign({ hash, privateKey }))
   return JSON.stringify({
     policy_id: 'policy_0',
     policy_name: 'Test',
     verification_hash: POLICY,
     is_compliant: true,
-    attestation: {
-      uuid,
-      expiration: EXPIRATION,
-      attester,
-      signature: serializeSignature(await sign({ hash, privateKey })),
-    },
+    attestation: { uuid, expiration: EXPIRATION, attester, signature },
     ...changes,
   })
 }
 
 const view = (text: string, status = 200): ResponseView => {
-  // In the middle of a larger buffer, as on the wire.
   const bytes = Buffer.from(`head ${text} tail`)
   return { status, bytes, bodyStart: 5, bodyEnd: bytes.length - 5, closing: false }
 }
@@ -52,48 +47,48 @@ const UUIDS = [
   '0a1b2c3d-0000-4000-8000-00000000abcd',
 ]
 
-describe('answers of an attestation run', () => {
-  test('good answers have no problems, and each sample is verified', async () => {
+describe('the inspection', () => {
+  test('verifies each sample and finds no problem in valid responses', async () => {
     const texts = await Promise.all(UUIDS.map((uuid) => answerText(uuid)))
     expect(await findings(texts)).toEqual({ seen: 3, verified: 3, problems: [] })
     expect((await findings(texts, null)).problems).toEqual([])
   })
 
-  test('a uuid that comes twice', async () => {
+  test('finds a repeated uuid', async () => {
     const [first = '', second = ''] = UUIDS
     const texts = await Promise.all([first, second, first].map((uuid) => answerText(uuid)))
     expect((await findings(texts)).problems).toEqual(['1 answers carried a uuid seen before'])
   })
 
-  test('a denial, also one of the same length', async () => {
+  test('finds a denial of the same length', async () => {
     const good = await answerText(UUIDS[0]!)
     const denied = good.replace('true', 'null')
     expect((await findings([good, denied])).problems[0]).toStartWith('not compliant')
   })
 
-  test('a signature over something else', async () => {
+  test('finds a signature of another statement', async () => {
     const wrong = await answerText(UUIDS[0]!, { verification_hash: 'x-other' })
     const { verified, problems } = await findings([wrong])
     expect(verified).toBe(0)
     expect(problems[0]).toContain('signature recovers to')
   })
 
-  test('another attester than the one that is known', async () => {
+  test('finds another attester', async () => {
     const { problems } = await findings([await answerText(UUIDS[0]!)], body.from)
     expect(problems).toEqual(['signed by another attester'])
   })
 
-  test('no attestation at all', async () => {
+  test('finds missing attestations', async () => {
     expect((await findings(['{"ok":true}', 'hello'])).problems.length).toBeGreaterThan(1)
   })
 
-  test('many problems are counted, few are kept', async () => {
+  test('keeps few problems and counts the rest', async () => {
     const { problems } = await findings(Array.from({ length: 40 }, () => '[]'))
     expect(problems).toHaveLength(6)
     expect(problems.at(-1)).toMatch(/^and \d+ more$/)
   })
 
-  test('errors are counted by status elsewhere, not read as answers', async () => {
+  test('ignores errors, which are counted by status', async () => {
     const inspector = createAnswerInspector({ kind: 'attestation', attester, sampleEvery: 1 }, [body])
     inspector.inspect(0, view('{"status":503}', 503))
     expect(await inspector.finish()).toEqual({ seen: 0, verified: 0, problems: [] })

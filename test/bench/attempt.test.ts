@@ -1,3 +1,4 @@
+// Attempts to run a part of the benchmark.
 import { expect, test } from 'bun:test'
 import { createAttempt } from '../../bench/parts/attempt.ts'
 import { createCollector } from '../../bench/result.ts'

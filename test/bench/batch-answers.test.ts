@@ -1,4 +1,4 @@
-// An answer of the batch endpoint counts when it holds what was asked for, each element in its place.
+// The inspection of batch responses, and the numbers of the batch benchmark.
 import { expect, test } from 'bun:test'
 import { generateKeyPairSync, sign } from 'node:crypto'
 import bs58 from 'bs58'
@@ -32,7 +32,7 @@ const responseOf = (answers: readonly object[]): ResponseView => {
 const inspector = () =>
   createAnswerInspector({ kind: 'attestation', attester, sampleEvery: 1, batch: plan.batch }, bodies)
 
-test('each call holds its own part of the requests', () => {
+test('each call contains its part of the requests', () => {
   const { bytes } = prepareRequests(new URL('http://127.0.0.1:1/v2/attestations'), {}, plan)
   const wallets = bytes.map((request) => {
     const text = Buffer.from(request).toString()
@@ -43,14 +43,14 @@ test('each call holds its own part of the requests', () => {
   expect(() => prepareRequests(new URL('http://h/'), {}, { ...plan, wallets: 7 })).toThrow(RangeError)
 })
 
-test('good answers are counted and verified', async () => {
+test('valid responses are counted and verified', async () => {
   const inspect = inspector()
   inspect.inspect(0, responseOf(bodies.slice(0, 3).map((body) => answerTo(body))))
   inspect.inspect(1, responseOf(bodies.slice(3).map((body) => answerTo(body))))
   expect(await inspect.finish()).toEqual({ seen: 6, verified: 6, problems: [] })
 })
 
-test('denials, answers in the wrong place and a uuid that came twice are found', async () => {
+test('denials, responses in the wrong order and repeated uuids are found', async () => {
   const denied = inspector()
   denied.inspect(0, responseOf(bodies.slice(0, 3).map((body, index) => answerTo(body, index > 0))))
   expect((await denied.finish()).problems[0]).toStartWith('2 of 3 attestations')
@@ -63,7 +63,7 @@ test('denials, answers in the wrong place and a uuid that came twice are found',
   expect((await twice.finish()).problems[0]).toBe('a call of 3 brought 2 different uuids')
 })
 
-test('a Solana signature over another request, or of another attester, is found out', async () => {
+test('a Solana signature of another request or attester is found', async () => {
   const text = JSON.stringify(answerTo(bodies[0]!))
   expect(await verifyAnswer(bodies[0]!, text, attester)).toBeNull()
   expect(await verifyAnswer(bodies[0]!, text, null)).toBeNull()
@@ -71,14 +71,10 @@ test('a Solana signature over another request, or of another attester, is found 
   expect(await verifyAnswer(bodies[0]!, text, program)).toBe('signed by another attester')
 })
 
-test('throughput and CPU count attestations, latency counts calls', () => {
+test('throughput and CPU are per attestation, and latency is per call', () => {
   const latencyMs = { count: 10, p50: 20, p90: 1, p99: 40, p99_9: 3, max: 4, mean: 0.6, histogram: '' }
-  const report = {
-    completed: 50,
-    throughputPerSecond: 50,
-    serverCpu: { total: 500_000, yielding: null, mainThread: null },
-    latencyMs,
-  }
+  const serverCpu = { total: 500_000, yielding: null, mainThread: null }
+  const report = { completed: 50, throughputPerSecond: 50, serverCpu, latencyMs }
   const numbers = batchNumbers(report as unknown as LoadReport, 100).map(([name, , unit, value]) => [name, unit, value])
   expect(numbers).toEqual([
     ['throughput', '/s', 5_000],

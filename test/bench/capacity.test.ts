@@ -1,4 +1,4 @@
-// The capacity of a node comes from measured rates alone.
+// Capacity planning from measured rates.
 import { describe, expect, test } from 'bun:test'
 import {
   capacityRows,
@@ -28,7 +28,7 @@ const reportFor = (ratePerSecond: number, p99Ms: number, measured = points) =>
   reportCapacity({ ratePerSecond, p99Ms, defaultSetting: { processes: 1, workers: 2 }, measured })
 
 describe('capacity', () => {
-  test('a rate that a setting did not hold is not measured', () => {
+  test('excludes rates that a setting did not sustain', () => {
     expect(points.map(({ processes, workers, ratePerSecond }) => [processes, workers, ratePerSecond])).toEqual([
       [1, 2, 2_000],
       [1, 2, 4_000],
@@ -37,13 +37,13 @@ describe('capacity', () => {
     ])
   })
 
-  test('the fewest nodes with the p99, and then the fewest threads', () => {
+  test('chooses the fewest nodes with the p99, and then the fewest threads', () => {
     expect(planCapacity(points, 5_000, 20)).toMatchObject({ processes: 1, workers: 2, nodes: 2, ratePerSecond: 4_000 })
     expect(planCapacity(points, 5_000, 50)).toMatchObject({ processes: 2, workers: 0, nodes: 1 })
     expect(planCapacity(points, 1_000, 2)).toBeNull()
   })
 
-  test('the answer names the setting, the nodes and the measured rate, or the lowest p99', () => {
+  test('describes the setting, the nodes and the measured rate, or the lowest p99', () => {
     expect(describePlan(reportFor(5_000, 20))).toBe(
       'For 5,000/s with a p99 of at most 20 ms: 2 nodes like this machine, plus one spare, each with the default, --processes 1 --workers 2.\n' +
         'Measured on one node: 4,000/s with a p99 of 12.0 ms (--processes 1 --workers 2).',
@@ -52,8 +52,8 @@ describe('capacity', () => {
     expect(describePlan(reportFor(5_000, 2, []))).toContain('the machine is busy')
   })
 
-  test('the default is recommended if it needs no more nodes, and is shown if another setting needs fewer', () => {
-    // Without workers, each measured rate is held with fewer threads.
+  test('recommends the default if it needs no more nodes, and shows it otherwise', () => {
+    // Without workers, each measured rate needs fewer threads.
     const both = [...points, { processes: 2, workers: 0, ratePerSecond: 3_500, p99Ms: 7 }]
     expect(planCapacity(both, 500, 50)).toMatchObject({ processes: 2, workers: 0, nodes: 1 })
     expect(reportFor(500, 50, both).plan).toMatchObject({ processes: 1, workers: 2, nodes: 1 })
@@ -66,7 +66,7 @@ describe('capacity', () => {
     )
   })
 
-  test('the answer as JSON has the recommendation and every measured rate', () => {
+  test('returns the recommendation and every measured rate as JSON', () => {
     const { measured, ...rest } = reportAsJson(reportFor(5_000, 20))
     expect(rest).toEqual({
       rate_per_second: 5_000,
@@ -78,7 +78,7 @@ describe('capacity', () => {
     expect(reportAsJson(reportFor(5_000, 2)).recommended).toBeNull()
   })
 
-  test('the table has a row per rate and p99, and none without a sweep', () => {
+  test('has a table row per rate and p99, and none without a sweep', () => {
     expect(capacityRows([])).toEqual([])
     const rows = capacityRows(points)
     expect(rows).toHaveLength(9)

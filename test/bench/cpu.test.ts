@@ -1,13 +1,14 @@
+// Measured CPU time of processes.
 import { describe, expect, test } from 'bun:test'
 import { cpuBetween, parsePsTime, parseStat, processCpuTime } from '../../bench/cpu.ts'
 
 describe('CPU time of a process', () => {
-  test('a stat line whose command holds spaces and brackets', () => {
+  test('is parsed from a stat line with spaces and brackets in the command', () => {
     const stat = '42 (a (b) c) S 1 42 42 0 -1 4194304 1 0 0 0 310 25 9 9 20 0 4 0 100 1 1'
     expect(parseStat(stat)).toEqual({ ticks: 335, nice: 0 })
   })
 
-  test('a line that is none', () => {
+  test('is refused in an invalid line', () => {
     expect(() => parseStat('nothing')).toThrow()
   })
 
@@ -16,17 +17,17 @@ describe('CPU time of a process', () => {
     ['  02:03', 123_000_000],
     ['1:00:00', 3_600_000_000],
     ['2-00:00:01', 172_801_000_000],
-  ])('ps: %s', (text, microseconds) => {
+  ])('is parsed from the ps output %s', (text, microseconds) => {
     expect(parsePsTime(text)).toBe(microseconds)
   })
 
-  test('this process has used some', () => {
+  test('of this process is positive', () => {
     while (process.cpuUsage().user < 50_000);
     expect(processCpuTime(process.pid)?.total).toBeGreaterThan(0)
   })
 
   test.skipIf(process.platform !== 'linux')(
-    'a descendant at a lower priority counts apart (skipped: only Linux says which)',
+    'of a descendant with a lower priority is separate (Linux only)',
     async () => {
       const busy = 'while (process.cpuUsage().user < 200_000); console.log(1); setInterval(() => {}, 1e6)'
       const start = (command: string[]) => Bun.spawn(command, { stdout: 'pipe', stderr: 'ignore' })
@@ -43,7 +44,7 @@ describe('CPU time of a process', () => {
     },
   )
 
-  test('between two readings', () => {
+  test('is the difference of two readings', () => {
     const before = { total: 100, yielding: 5, mainThread: 40 }
     const after = { total: 150, yielding: 7, mainThread: 60 }
     expect(cpuBetween(before, after)).toEqual({ total: 50, yielding: 2, mainThread: 20 })
@@ -52,8 +53,8 @@ describe('CPU time of a process', () => {
     expect(cpuBetween(before, null)).toBeNull()
   })
 
-  test('a process that is not there is unknown, not free', () => {
-    // Above the largest process id that Linux or macOS hands out.
+  test('of an unknown process is null', () => {
+    // Above the largest process id of Linux and macOS.
     expect(processCpuTime(99_999_999)).toBeNull()
   })
 })

@@ -1,7 +1,8 @@
+// The harness of the stage benchmarks, on a simulated clock.
 import { describe, expect, test } from 'bun:test'
 import { measureStage, median, type StageBenchmark } from '../../bench/stages/harness.ts'
 
-/** A machine on which one operation takes `costMs`, and half of that in CPU. */
+/** A machine on which one operation takes `costMs`, half of it CPU time. */
 const machine = (costMs: number, operations = 1) => {
   let nowMs = 0
   let closed = 0
@@ -34,19 +35,19 @@ describe('stage harness', () => {
     expect(closed()).toBe(1)
   })
 
-  test('a batch is shared by its operations', async () => {
+  test('divides the time of a batch by its operations', async () => {
     const { stage, clock } = machine(1, 20)
     const measured = await measureStage(stage, { warmupMs: 10, rounds: 1, roundMs: 5 }, clock)
     expect(measured?.median).toBeCloseTo(25, 9)
   })
 
-  test('an operation longer than a round runs once a round', async () => {
+  test('runs an operation once per round if it is longer than a round', async () => {
     const { stage, runs, clock } = machine(500)
     await measureStage(stage, { warmupMs: 10, rounds: 2, roundMs: 50 }, clock)
     expect(runs).toEqual([1, 1, 1])
   })
 
-  test('resets before each run, outside its time', async () => {
+  test('resets before each run, outside the measured time', async () => {
     let nowMs = 0
     let resets = 0
     let runs = 0
@@ -70,7 +71,7 @@ describe('stage harness', () => {
     expect(resets).toBe(runs)
   })
 
-  test('closes what it prepared when a run fails', async () => {
+  test('closes the stage if a run fails', async () => {
     let closed = false
     const stage: StageBenchmark = {
       name: 'broken',
@@ -88,12 +89,12 @@ describe('stage harness', () => {
     expect(closed).toBe(true)
   })
 
-  test('leaves out what this machine lacks', async () => {
+  test('omits a stage that this machine lacks', async () => {
     const stage: StageBenchmark = { name: 'absent', description: '', prepare: () => null }
     expect(await measureStage(stage, { warmupMs: 1, rounds: 1, roundMs: 1 })).toBeNull()
   })
 
-  test('median of odd and even lists', () => {
+  test('calculates the median of odd and even lists', () => {
     expect(median([3, 1, 2])).toBe(2)
     expect(median([4, 1, 2, 3])).toBe(2.5)
     expect(() => median([])).toThrow(RangeError)

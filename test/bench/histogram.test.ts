@@ -1,8 +1,9 @@
+// The latency histogram of the load generator.
 import { describe, expect, test } from 'bun:test'
 import { createLatencyHistogram, mergeSummaries } from '../../bench/load/histogram.ts'
 
 describe('latency histogram', () => {
-  test('percentiles within three significant digits', () => {
+  test('has percentiles with three significant digits', () => {
     const histogram = createLatencyHistogram()
     for (let i = 1; i <= 1_000; i++) histogram.recordMs(i / 10)
     const { count, p50, p90, p99, p99_9, max } = histogram.summary()
@@ -17,7 +18,7 @@ describe('latency histogram', () => {
     for (const [value, wanted] of near) expect(Math.abs(value - wanted) / wanted).toBeLessThan(0.002)
   })
 
-  test('below zero counts as zero, beyond the range as its end, and empty is zero', () => {
+  test('is zero if empty, and clamps values outside its range', () => {
     const histogram = createLatencyHistogram()
     expect(histogram.summary()).toMatchObject({ count: 0, p50: 0, max: 0, mean: 0 })
     histogram.recordMs(-0.2)
@@ -26,7 +27,7 @@ describe('latency histogram', () => {
     expect(histogram.summary().max).toBeGreaterThanOrEqual(600_000)
   })
 
-  test('merged runs are as one', () => {
+  test('merges summaries', () => {
     const first = createLatencyHistogram()
     const second = createLatencyHistogram()
     for (let i = 0; i < 99; i++) first.recordMs(1)

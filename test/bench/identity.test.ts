@@ -1,4 +1,4 @@
-// What the identity bench rests on: wallets that the database makes are those that are asked for, and streams are read right.
+// The identity benchmark: its filled wallets, requests, streams and followed sessions.
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { filledWallet, fillWallets } from '../../bench/identity/fill.ts'
@@ -10,14 +10,14 @@ import { systemClock } from '../../src/lib/time.ts'
 import { openStore } from '../../src/store/store.ts'
 import { newFolder } from '../support/folder.ts'
 
-test('every wallet that is asked for is stored as verified, and no two are alike', async () => {
+test('every filled wallet is stored as verified, with its person’s other wallet', async () => {
   const dataDirectory = newFolder()
   const store = await openStore({ path: join(dataDirectory, 'countersign.db'), clock: systemClock })
   try {
     const { id: organizationId } = await store.organizations.create({ slug: 'demo', name: 'demo', level: 1 })
-    const told: number[] = []
-    await fillWallets({ dataDirectory }, 41_000, (wallets) => void told.push(wallets))
-    expect(told).toEqual([40_000, 41_000])
+    const progress: number[] = []
+    await fillWallets({ dataDirectory }, 41_000, (wallets) => void progress.push(wallets))
+    expect(progress).toEqual([40_000, 41_000])
     const query = { organizationId, environment: 'live', level: 1 } as const
     for (const number of [0, 1, 2, 12_345, 40_999]) {
       const address = parseWalletAddress(filledWallet(number))?.address
@@ -33,7 +33,7 @@ test('every wallet that is asked for is stored as verified, and no two are alike
   }
 }, 30_000)
 
-test('a request is whole, with a length where it needs one', () => {
+test('a request has a length if it needs one, and no header injection', () => {
   const url = new URL('http://127.0.0.1:1')
   const plan = { path: '/a?b=c', headers: { 'x-one': '1' } }
   const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString()
@@ -49,18 +49,15 @@ test('a request is whole, with a length where it needs one', () => {
   )
 })
 
-test('a stream opens whose head arrives in pieces', async () => {
+test('a stream opens if its head arrives in parts', async () => {
   const server = Bun.listen({
     hostname: '127.0.0.1',
     port: 0,
     socket: {
       async data(socket) {
-        for (const piece of [
-          'HTTP/1.1 20',
-          '0 OK\r\nContent-Type: text/event-stream\r\n',
-          '\r\n{"status":"pending"}',
-        ]) {
-          socket.write(piece)
+        const parts = ['HTTP/1.1 20', '0 OK\r\nContent-Type: text/event-stream\r\n', '\r\n{"status":"pending"}']
+        for (const part of parts) {
+          socket.write(part)
           socket.flush()
           for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
         }
@@ -73,7 +70,7 @@ test('a stream opens whose head arrives in pieces', async () => {
   server.stop(true)
 })
 
-test('streams tell of each status after the first, and of those that were lost', async () => {
+test('streams report each status after the first, and lost streams', async () => {
   let send: (text: string) => void = () => undefined
   let end: () => void = () => undefined
   const server = Bun.serve({
@@ -94,15 +91,15 @@ test('streams tell of each status after the first, and of those that were lost',
       ),
   })
   const arrived: string[] = []
-  const heard = Promise.withResolvers<void>()
+  const received = Promise.withResolvers<void>()
   const streams = createStreamSet({ url: server.url.origin, key: 'k' }, (index, status) => {
     arrived.push(`${index} ${status}`)
-    heard.resolve()
+    received.resolve()
   })
   await streams.open([{ wallet: '0x', sessionId: 's' }])
   send(': keep-alive\n\n')
   send('id: 2\ndata: {"status":"completed"}\n\n')
-  await heard.promise
+  await received.promise
   expect(arrived).toEqual(['0 completed'])
   expect(streams.lost()).toBe(0)
   end()
@@ -113,7 +110,7 @@ test('streams tell of each status after the first, and of those that were lost',
   streams.close()
 })
 
-test('streams that an overloaded service refuses are lost, and the others open', async () => {
+test('refused streams count as lost, and the others open', async () => {
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
@@ -139,7 +136,7 @@ test('streams that an overloaded service refuses are lost, and the others open',
   }
 })
 
-test('a stream that does not open in time is given up', async () => {
+test('a stream that does not open in time counts as lost', async () => {
   const server = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
   const streams = createStreamSet({ url: `http://127.0.0.1:${server.port}`, key: 'k' }, () => undefined, 1)
   try {
@@ -153,7 +150,7 @@ test('a stream that does not open in time is given up', async () => {
   }
 })
 
-test('sessions are created until the time limit; a further order adds to them', async () => {
+test('sessions are created until the time limit, and a second call adds more', async () => {
   let nowMs = 0
   let stepMs = 30
   let created = 0

@@ -1,11 +1,11 @@
-// Drawings: round ticks that hold every value, well-formed text, and every point within its panel.
+// Line charts: axis ticks, well-formed SVG, and points within their panel.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { axisOf } from '../../bench/draw/axis.ts'
 import { type Chart, drawChart } from '../../bench/draw/line-chart.ts'
 
 describe('axis', () => {
-  test('ticks are round', () => {
+  test('has round ticks', () => {
     expect(axisOf([3, 18_250], 4).ticks).toEqual([0, 5_000, 10_000, 15_000, 20_000])
     expect(axisOf([0.1, 0.31], 4).ticks).toEqual([0, 0.1, 0.2, 0.3, 0.4])
     expect(axisOf([1, 2, 4], 10, { whole: true, fromZero: false }).ticks).toEqual([1, 2, 3, 4])
@@ -13,7 +13,7 @@ describe('axis', () => {
     expect(axisOf([0, 0], 4).ticks.length).toBeGreaterThan(1)
   })
 
-  test('it holds every value with few ticks', () => {
+  test('includes every value with few ticks', () => {
     const value = fc
       .double({ min: -1e9, max: 1e9, noNaN: true })
       .filter((number) => number === 0 || Math.abs(number) > 1e-6)
@@ -30,7 +30,7 @@ describe('axis', () => {
   })
 })
 
-/** @param values x and y in turn */
+/** @param values alternate x and y */
 const seriesOf = (name: string, ...values: readonly number[]) => ({
   name,
   points: values.flatMap((x, at) => (at % 2 === 0 ? [[x, values[at + 1] ?? 0] as const] : [])),
@@ -48,7 +48,7 @@ describe('chart', () => {
     ],
   }
 
-  test('is well-formed, for light and dark, with a legend and no script', () => {
+  test('is well-formed, with light and dark colors and without scripts', () => {
     const svg = drawChart(chart)
     expect(svg).toContain('<title>A &lt; B &amp; &quot;C&quot;</title>')
     expect(svg).toContain('prefers-color-scheme: dark')
@@ -64,7 +64,7 @@ describe('chart', () => {
     expect(depth).toBe(0)
   })
 
-  test('every point lies within the drawing', () => {
+  test('contains every point', () => {
     const svg = drawChart(chart)
     const height = Number(/height="(\d+)"/.exec(svg)?.[1])
     for (const [, x, y] of svg.matchAll(/cx="([\d.-]+)" cy="([\d.-]+)"/g)) {
@@ -73,7 +73,7 @@ describe('chart', () => {
     }
   })
 
-  test('nothing to draw is an error', () => {
+  test('requires a panel', () => {
     expect(() => drawChart({ ...chart, panels: [] })).toThrow(RangeError)
   })
 })

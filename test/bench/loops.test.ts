@@ -1,4 +1,4 @@
-// Both loops, driven with times of the test's own: nothing here waits.
+// The open and closed load loops, on a clock of the test.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type Connection, createClosedLoop, createOpenLoop } from '../../bench/load/loops.ts'
@@ -6,17 +6,14 @@ import { createRecorder } from '../../bench/load/recorder.ts'
 import type { ResponseView } from '../../bench/load/response-parser.ts'
 import { createSchedule } from '../../bench/load/schedule.ts'
 
-const view = (status = 200, closing = false): ResponseView => ({
-  status,
-  bytes: new Uint8Array(0),
-  bodyStart: 0,
-  bodyEnd: 0,
-  closing,
-})
+const view = (status = 200, closing = false): ResponseView => {
+  const bytes = new Uint8Array(0)
+  return { status, bytes, bodyStart: 0, bodyEnd: 0, closing }
+}
 
-const REQUESTS = [new Uint8Array([0]), new Uint8Array([1]), new Uint8Array([2])]
+const REQUESTS = [0, 1, 2].map((byte) => new Uint8Array([byte]))
 
-const wires = (count: number) => {
+const createConnections = (count: number) => {
   const sent: { readonly connection: number; readonly request: number }[] = []
   const connections = Array.from(
     { length: count },
@@ -34,7 +31,7 @@ interface OpenLoopOptions {
 }
 
 const openLoop = (options: OpenLoopOptions) => {
-  const { sent, connections } = wires(options.connections)
+  const { sent, connections } = createConnections(options.connections)
   const recorder = createRecorder('due')
   const inspected: number[] = []
   const loop = createOpenLoop({
@@ -52,15 +49,14 @@ const openLoop = (options: OpenLoopOptions) => {
 }
 
 describe('schedule', () => {
-  test('one request is due at once and then one an interval, to the end', () => {
+  test('one request is due at once, and one per interval until the end', () => {
     const schedule = createSchedule(1_000, 100, 110)
-    expect([99, 100, 100.5, 101, 109.9, 110, 5_000].map((timeMs) => schedule.dueBy(timeMs))).toEqual([
-      0, 1, 1, 2, 10, 10, 10,
-    ])
+    const times = [99, 100, 100.5, 101, 109.9, 110, 5_000]
+    expect(times.map((timeMs) => schedule.dueBy(timeMs))).toEqual([0, 1, 1, 2, 10, 10, 10])
     expect(schedule.dueMs(3)).toBe(103)
   })
 
-  test('what is due by a time is exactly what is due at or before it', () => {
+  test('dueBy counts the requests due at or before a time', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 50_000 }), fc.integer({ min: 0, max: 2_000 }), (rate, index) => {
         const schedule = createSchedule(rate, 7, 1e9)
@@ -70,13 +66,13 @@ describe('schedule', () => {
     )
   })
 
-  test('refuses a rate of nothing', () => {
+  test('refuses a rate of 0', () => {
     expect(() => createSchedule(0, 0, 1)).toThrow(RangeError)
   })
 })
 
 describe('open loop', () => {
-  test('sends what is due, in turn over connections and requests', () => {
+  test('sends the due requests over the connections in turn', () => {
     const { sent, loop } = openLoop({ connections: 2, rate: 1_000, endMs: 100 })
     loop.tick(0)
     loop.tick(0.9)
@@ -87,7 +83,7 @@ describe('open loop', () => {
     ])
   })
 
-  test('a late tick sends all that was missed; how late it was counts apart', () => {
+  test('a late tick sends all missed requests, and its delay is reported separately', () => {
     const { loop, connections, recorder, sent } = openLoop({ connections: 4, rate: 1_000, endMs: 4 })
     loop.tick(10)
     expect(sent).toHaveLength(4)
@@ -100,7 +96,7 @@ describe('open loop', () => {
     expect(generatorDelayMs.max).toBeCloseTo(10, 1)
   })
 
-  test('what was due before the run began has waited since, and made nobody late', () => {
+  test('requests due before the start count their wait, but not as a delay of the generator', () => {
     const { loop, connections, recorder, sent } = openLoop({ connections: 4, rate: 1_000, endMs: 4, beganMs: 2 })
     loop.tick(10)
     expect(sent).toHaveLength(4)
@@ -119,7 +115,7 @@ describe('open loop', () => {
     const [only] = connections
     for (const timeMs of [0, 1, 2]) loop.tick(timeMs)
     expect(sent).toHaveLength(1)
-    // The server stalls: an answer at 500 ms, then quick ones. A closed loop would see one slow answer in three.
+    // The server stalls until 500 ms. A closed loop would report one slow response of three.
     for (const timeMs of [500, 501, 502]) loop.answered(only!, timeMs, view())
     recorder.close(1_000)
     const { latencyMs } = recorder.report()
@@ -129,7 +125,7 @@ describe('open loop', () => {
     expect(latencyMs.mean).toBeCloseTo(500, 0)
   })
 
-  test('a full queue is counted, not forgotten', () => {
+  test('requests beyond the queue limit count as not sent', () => {
     const { loop, recorder } = openLoop({ connections: 1, rate: 1_000, endMs: 10, queueLimit: 2 })
     loop.tick(9)
     recorder.close(1_000)
@@ -137,7 +133,7 @@ describe('open loop', () => {
     expect(loop.outstanding()).toBe(3)
   })
 
-  test('requests never answered count with the time they waited', () => {
+  test('unanswered requests count with their waiting time', () => {
     const { loop, recorder } = openLoop({ connections: 1, rate: 1_000, endMs: 2 })
     loop.tick(1)
     recorder.close(2)
@@ -149,7 +145,7 @@ describe('open loop', () => {
     expect(loop.outstanding()).toBe(0)
   })
 
-  test('a lost connection fails its request and takes no more until it is back', () => {
+  test('a lost connection fails its request, and sends no more until it is back', () => {
     const { loop, connections, recorder, sent } = openLoop({ connections: 2, rate: 1_000, endMs: 100 })
     loop.tick(0)
     loop.lost(connections[0]!, 0.5, 'connection-closed')
@@ -165,7 +161,7 @@ describe('open loop', () => {
     expect(recorder.report().failures).toEqual({ 'connection-closed': 1 })
   })
 
-  test('a closing connection gets no further request', () => {
+  test('a closing connection sends no further request', () => {
     const { loop, connections, sent } = openLoop({ connections: 1, rate: 1_000, endMs: 100 })
     loop.tick(0)
     loop.answered(connections[0]!, 1, view(200, true))
@@ -173,7 +169,7 @@ describe('open loop', () => {
     expect(sent).toHaveLength(1)
   })
 
-  test('every request due is answered, failed or outstanding, whatever happens', () => {
+  test('every due request is answered, failed or outstanding after any sequence of events', () => {
     const event = fc.record({ kind: fc.constantFrom('answer', 'lose', 'return', 'time'), which: fc.nat(2) })
     fc.assert(
       fc.property(fc.array(event, { maxLength: 60 }), (events) => {
@@ -204,16 +200,12 @@ describe('open loop', () => {
 })
 
 describe('closed loop', () => {
-  test('a connection sends again when it was answered, never before', () => {
-    const { sent, connections } = wires(2)
+  test('a connection sends only after a response', () => {
+    const { sent, connections } = createConnections(2)
     const recorder = createRecorder('answer')
     const inspected: number[] = []
-    const loop = createClosedLoop({
-      connections: 2,
-      requests: REQUESTS,
-      recorder,
-      inspect: (index) => inspected.push(index) > 0,
-    })
+    const inspect = (index: number) => inspected.push(index) > 0
+    const loop = createClosedLoop({ connections: 2, requests: REQUESTS, recorder, inspect })
     for (const connection of connections) loop.ready(connection, 0)
     recorder.open(1)
     loop.answered(connections[0]!, 3, view())
@@ -227,13 +219,12 @@ describe('closed loop', () => {
     const report = recorder.report()
     expect(report.statuses).toEqual({ '200': 1, '503': 1 })
     expect(recorder.completions()).toBe(4)
-    expect(report.latencyMs.count).toBe(1)
-    expect(report.refusalLatencyMs.count).toBe(1)
+    expect([report.latencyMs.count, report.refusalLatencyMs.count]).toEqual([1, 1])
     expect(inspected).toEqual([0, 2])
   })
 
-  test('answers before the window count as warm-up', () => {
-    const { connections } = wires(1)
+  test('responses before the window do not count', () => {
+    const { connections } = createConnections(1)
     const recorder = createRecorder('answer')
     const loop = createClosedLoop({ connections: 1, requests: REQUESTS, recorder, inspect: () => true })
     loop.ready(connections[0]!, 0)
@@ -243,8 +234,8 @@ describe('closed loop', () => {
     expect(recorder.report().statuses).toEqual({})
   })
 
-  test('a lost connection is counted once and starts over', () => {
-    const { connections, sent } = wires(1)
+  test('a lost connection counts once and restarts', () => {
+    const { connections, sent } = createConnections(1)
     const recorder = createRecorder('answer')
     const loop = createClosedLoop({ connections: 1, requests: REQUESTS, recorder, inspect: () => true })
     recorder.open(0)

@@ -1,4 +1,4 @@
-// What a load report becomes: measurements under the names that the goals look for, and findings for all that is wrong.
+// The measurements and findings of a load report.
 import { describe, expect, test } from 'bun:test'
 import { addDerived, judgeGoals } from '../../bench/goals.ts'
 import type { LoadPlan, LoadReport } from '../../bench/load/plan.ts'
@@ -58,7 +58,7 @@ const createContext = () => {
 }
 
 describe('measured load', () => {
-  test('gives every goal its measurement', async () => {
+  test('has a measurement for every goal', async () => {
     const { context, measurer } = createContext()
     for (const part of ['bare', 'service']) {
       const load = measurer(part)
@@ -76,7 +76,7 @@ describe('measured load', () => {
     ])
   })
 
-  test('half of capacity is half of what the closed loop did', async () => {
+  test('at half load has half the rate of the closed loop', async () => {
     const { context, plans, measurer } = createContext()
     await expect(measurer('early').half()).rejects.toThrow('not known yet')
     const load = measurer('service')
@@ -86,14 +86,14 @@ describe('measured load', () => {
     expect(context.collector.rounds('service.half.rate')).toEqual([500])
   })
 
-  test('warming up measures nothing', async () => {
+  test('excludes the warm-up', async () => {
     const { context, plans, measurer } = createContext()
     await measurer('service').warm()
     expect(plans).toHaveLength(1)
     expect(context.collector.measurements()).toEqual([])
   })
 
-  test('no CPU is made up for a deployment elsewhere', async () => {
+  test('has no CPU time of a remote deployment', async () => {
     const { context, measurer } = createContext()
     await measurer('deployment', null).closed()
     expect(context.collector.rounds('deployment.closed.throughput')).toHaveLength(1)
@@ -114,47 +114,33 @@ describe('findings', () => {
     drainMs: 0,
     observePid: null,
   }
-  const open: LoadPlan = {
-    ...closed,
-    shape: { mode: 'open', connections: 1, ratePerSecond: 1_000, queueLimit: 1 },
-  }
+  const open: LoadPlan = { ...closed, shape: { mode: 'open', connections: 1, ratePerSecond: 1_000, queueLimit: 1 } }
 
-  test('a clean report has none', () => {
+  test('of a clean report are empty', () => {
     expect(findingsOf(reportOf(closed))).toEqual([])
     expect(findingsOf(reportOf(open))).toEqual([])
   })
 
-  test('a late generator is none where the load takes the machine', () => {
+  test('exclude a late generator if the load uses the whole machine', () => {
     const late = reportOf(open, { generatorDelayMs: { ...latency, p99: 24 } })
     expect(findingsOf(late)).toHaveLength(1)
     expect(findingsOf(late, true)).toEqual([])
   })
 
   test.each([
-    ['errors by status', reportOf(closed, { statuses: { '200': 9, '503': 3 } }), '3 answers with status 503'],
+    ['errors by status', closed, { statuses: { '200': 9, '503': 3 } }, '3 answers with status 503'],
+    ['unanswered requests', open, { failures: { timeout: 2 } }, '2 requests without an answer: timeout'],
     [
-      'requests without an answer',
-      reportOf(open, { failures: { timeout: 2 } }),
-      '2 requests without an answer: timeout',
+      'wrong responses',
+      closed,
+      { answers: { seen: 1, verified: 0, problems: ['another attester'] } },
+      'another attester',
     ],
-    [
-      'wrong answers',
-      reportOf(closed, { answers: { seen: 1, verified: 0, problems: ['signed by another attester'] } }),
-      'signed by another attester',
-    ],
-    ['a generator at its limit', reportOf(closed, { generatorCpuMicroseconds: 990_000 }), 'generator used 99%'],
-    [
-      'a generator kept from the processor',
-      reportOf(open, { generatorDelayMs: { ...latency, p99: 24 } }),
-      'generator itself was 24.0 ms late',
-    ],
-    [
-      'a rate that was not reached',
-      reportOf(open, { throughputPerSecond: 800 }),
-      'answered 800/s of the requested 1000/s',
-    ],
-  ])('%s', (_what, report, text) => {
-    const findings = findingsOf(report)
+    ['a generator at its limit', closed, { generatorCpuMicroseconds: 990_000 }, 'generator used 99%'],
+    ['a delayed generator', open, { generatorDelayMs: { ...latency, p99: 24 } }, 'generator itself was 24.0 ms late'],
+    ['a rate below the target', open, { throughputPerSecond: 800 }, 'answered 800/s of the requested 1000/s'],
+  ] as [string, LoadPlan, Partial<LoadReport>, string][])('name %s', (_what, plan, changes, text) => {
+    const findings = findingsOf(reportOf(plan, changes))
     expect(findings).toHaveLength(1)
     expect(findings[0]).toStartWith('service closed loop: ')
     expect(findings[0]).toContain(text)

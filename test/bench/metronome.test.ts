@@ -1,8 +1,8 @@
-// The metronome: beats come, none before the time, and none once it was stopped.
+// The metronome of the load generator.
 import { expect, test } from 'bun:test'
 import { startMetronome } from '../../bench/load/metronome.ts'
 
-test('calls back at once, then beat by beat', async () => {
+test('calls back at once and then per interval', async () => {
   const reached = Promise.withResolvers<void>()
   const startMs = performance.now()
   let beats = -1
@@ -13,11 +13,11 @@ test('calls back at once, then beat by beat', async () => {
   await reached.promise
   const tookMs = performance.now() - startMs
   stop()
-  // A beat that comes late is one beat; ten of them take ten intervals or more.
+  // A late beat is one beat, so ten beats take at least ten intervals.
   expect(tookMs).toBeGreaterThan(2 * 10 - 1)
 })
 
-test('is silent once it was stopped', async () => {
+test('does not call back after it is stopped', async () => {
   const started = Promise.withResolvers<void>()
   let stopped = false
   let after = 0

@@ -1,24 +1,27 @@
+// The command line options of the benchmark.
 import { describe, expect, test } from 'bun:test'
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { OptionInvalidError, PARTS, parseOptions, USUAL_PARTS } from '../../bench/options.ts'
+import { newFolder } from '../support/folder.ts'
 
 describe('bench options', () => {
-  test('defaults measure every part but those that take long', () => {
+  test('default to every part except long ones, and write charts to docs/images', () => {
     const options = parseOptions([])
     expect(options?.parts).toEqual(USUAL_PARTS)
+    expect(options?.imageFolder).toEndWith('docs/images')
     expect(options).toMatchObject({ json: false, connections: 64, ratePerSecond: 1_000, deployment: null })
   })
 
-  test('--quick is shorter, --rounds overrides it', () => {
+  test('--quick is shorter and writes no charts, and --rounds overrides it', () => {
     const full = parseOptions([])
     const quick = parseOptions(['--quick', '--rounds', '7'])
     expect(quick?.durations.openMs).toBeLessThan(full?.durations.openMs ?? 0)
     expect(quick?.durations.rounds).toBe(7)
+    expect(quick?.imageFolder).toBeNull()
   })
 
-  test('--ratios runs quick rounds of what the table needs, and draws nothing into the documentation', () => {
+  test('--ratios runs quick rounds of the parts of its table, and writes no charts', () => {
     const options = parseOptions(['--ratios'])
     expect(options).toMatchObject({ quick: true, imageFolder: null, sweep: { workers: [0, 1, 2], processes: [1, 2] } })
     expect(options?.parts).toEqual(['bare', 'service', 'keyed', 'batch', 'identity', 'scale', 'sweep', 'overload'])
@@ -26,11 +29,12 @@ describe('bench options', () => {
     expect(chosen).toMatchObject({ parts: ['scale'], sweep: { workers: [4] } })
   })
 
-  test('--only keeps the order of the parts', () => {
+  test('--only keeps the order of the parts, and has a name for all', () => {
     expect(parseOptions(['--only', 'service,floor'])?.parts).toEqual(['floor', 'service'])
+    expect(parseOptions(['--only', 'all'])?.parts).toEqual(PARTS)
   })
 
-  test('what takes long runs when it is named, as long and with what it is told', () => {
+  test('long parts run if they are named, with their options', () => {
     const options = parseOptions(['--only', 'soak,sweep', '--minutes', '3', '--workers', '1,2', '--images', '/tmp/x'])
     expect(options?.parts).toEqual(['sweep', 'soak'])
     expect(options?.soakRatePerSecond).toBeNull()
@@ -38,16 +42,7 @@ describe('bench options', () => {
     expect(options).toMatchObject({ minutes: 3, sweep: { workers: [1, 2], processes: null }, imageFolder: '/tmp/x' })
   })
 
-  test('all is all', () => {
-    expect(parseOptions(['--only', 'all'])?.parts).toEqual(PARTS)
-  })
-
-  test('a quick run draws nothing into the documentation', () => {
-    expect(parseOptions(['--quick'])?.imageFolder).toBeNull()
-    expect(parseOptions([])?.imageFolder).toEndWith('docs/images')
-  })
-
-  test('a deployment needs a key and a target', () => {
+  test('a deployment requires a key and one target', () => {
     const base = ['--url', 'http://127.0.0.1:8080/']
     expect(parseOptions([...base, '--key', 'k', '--hash', 'x-1'])?.deployment).toEqual({
       url: 'http://127.0.0.1:8080',
@@ -60,8 +55,8 @@ describe('bench options', () => {
     }
   })
 
-  test('keys come from a file, and generators from commands', () => {
-    const path = join(mkdtempSync(join(tmpdir(), 'bench-options-')), 'keys')
+  test('keys can be in a file, and generators can be commands', () => {
+    const path = join(newFolder(), 'keys')
     writeFileSync(path, 'one\n\n two \n')
     const base = ['--url', 'http://127.0.0.1:8080/', '--hash', 'x-1', '--keys']
     const options = parseOptions([...base, path, '--generators', '2', '--generator', 'ssh a', '--generator', 'ssh b'])
@@ -91,7 +86,7 @@ describe('bench options', () => {
     expect(() => parseOptions(argumentList)).toThrow(OptionInvalidError)
   })
 
-  test('--help', () => {
+  test('--help has no options', () => {
     expect(parseOptions(['--help'])).toBeNull()
   })
 })

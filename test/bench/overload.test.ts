@@ -1,4 +1,4 @@
-// What an overloaded service's answers are counted as.
+// The outcomes of requests to an overloaded service.
 import { expect, test } from 'bun:test'
 import type { LoadReport } from '../../bench/load/plan.ts'
 import { createRecorder } from '../../bench/load/recorder.ts'
@@ -14,20 +14,20 @@ const numbersOf = (statuses: Record<string, number>, failures: LoadReport['failu
     refusalLatencyMs: latency,
   } as LoadReport)
 
-test('goodput is what came in time, and shares are of what was sent', () => {
+test('goodput counts responses in time, and percentages are of sent requests', () => {
   const numbers = numbersOf({ '200': 100, '503': 60, '408': 40 }, { 'not-sent': 5_000 })
   expect(numbers).toMatchObject({ sentPerSecond: 100, goodputPerSecond: 40, refusedPercent: 30, latePercent: 20 })
   expect(numbers.strange).toEqual([])
 })
 
-test('answers and failures that overload does not explain are named', () => {
+test('other statuses and failures are listed as strange', () => {
   expect(numbersOf({ '200': 1, '500': 2 }, { 'connection-closed': 3 }).strange).toEqual([
     ['500', 2],
     ['connection-closed', 3],
   ])
 })
 
-test('only the requested answer within a second is throughput; refusals, late answers and errors are counted apart', () => {
+test('valid responses within a second are throughput; refusals, late responses and errors are separate', () => {
   const recorder = createRecorder('due')
   recorder.open(0)
   recorder.close(100)
@@ -48,7 +48,7 @@ test('only the requested answer within a second is throughput; refusals, late an
   expect(recorder.report().outcomes).toEqual({ answered: 1, refused: 2, late: 4, errors: 4 })
 })
 
-test('a refusal is 503 or 429, and not an answer that came too late', () => {
+test('the latency of refusals excludes timeouts', () => {
   const recorder = createRecorder('due')
   recorder.open(0)
   recorder.answered(10, 12, 503)

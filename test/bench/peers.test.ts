@@ -1,4 +1,4 @@
-// The comparison with peers: requests for another API, the output of other load generators, the table and the drawing.
+// The comparison with other servers: request templates, output of other load generators, table and chart.
 import { expect, test } from 'bun:test'
 import { drawBars } from '../../bench/draw/bar-chart.ts'
 import { createAnswerInspector } from '../../bench/load/answers.ts'
@@ -18,7 +18,7 @@ test('a template is filled with the values of each request', () => {
   })
 })
 
-test('an answer of a peer must contain the expected text', async () => {
+test('a response of another server must contain the expected text', async () => {
   const inspector = createAnswerInspector({ kind: 'status', contains: '"ALLOW"' }, [])
   const inspect = (text: string): boolean => {
     const bytes = Buffer.from(text)
@@ -28,7 +28,7 @@ test('an answer of a peer must contain the expected text', async () => {
   expect(await inspector.finish()).toMatchObject({ seen: 2, problems: ['1 answers without "ALLOW"'] })
 })
 
-test('wrk and h2load: only answers with a status of 2xx count', () => {
+test('wrk and h2load: only 2xx responses count', () => {
   const wrk = '  40000 requests in 4.00s, 20MB read\n  Non-2xx or 3xx responses: 10000\nRequests/sec:  10000.00\n'
   expect(readRate('wrk', wrk)).toBe(7_500)
   expect(readRate('wrk', wrk.replace(/.*Non-2xx.*\n/, ''))).toBe(10_000)
@@ -37,24 +37,19 @@ test('wrk and h2load: only answers with a status of 2xx count', () => {
   expect(() => readRate('h2load', 'connection refused')).toThrow('no rate in its output')
 })
 
-test('the table has every server, the drawing only servers under the own generator', () => {
-  const measured = (name: string, label: string, median: number, ...rounds: number[]): Measurement => ({
-    name,
-    label,
-    median,
-    unit: '/s',
-    better: 'higher',
-    rounds: rounds.length === 0 ? [median] : rounds,
-  })
+test('the table has every server, and the chart only those measured with our generator', () => {
+  const measured = (name: string, label: string, median: number, ...more: number[]): Measurement => {
+    const rounds = more.length === 0 ? [median] : more
+    return { name, label, median, unit: '/s', better: 'higher', rounds }
+  }
   const measurements = [
     measured('peers.service.closed.throughput', 'Countersign: throughput', 8_000, 4_000, 8_000, 9_000),
     measured('peers.service.closed.cpu', 'Countersign: CPU', 80),
     measured('peers.bare.closed.throughput', 'bare server in C: throughput', 16_000, 8_000, 24_000, 16_000),
     measured('peers.service_wrk.closed.throughput', 'Countersign, measured by wrk', 8_100),
   ]
-  expect(
-    peerRows(measurements).map(({ label, throughput, relative, cpu }) => [label, throughput, relative, cpu]),
-  ).toEqual([
+  const rows = peerRows(measurements).map(({ label, throughput, relative, cpu }) => [label, throughput, relative, cpu])
+  expect(rows).toEqual([
     ['Countersign', 8_000, 1, 80],
     ['bare server in C', 16_000, 2, Number.NaN],
     ['Countersign, measured by wrk', 8_100, 8_100 / 4_000, Number.NaN],
@@ -64,9 +59,7 @@ test('the table has every server, the drawing only servers under the own generat
     ['Countersign (policy, signature, record)', true],
     ['bare server in C (signature)', false],
   ])
-  const widths = [...drawBars(chart).matchAll(/<rect class="fill\d" .*? width="(\d+)"/g)].map(([, width]) =>
-    Number(width),
-  )
-  expect(widths).toEqual([180, 360])
+  const bars = [...drawBars(chart).matchAll(/<rect class="fill\d" .*? width="(\d+)"/g)]
+  expect(bars.map(([, width]) => Number(width))).toEqual([180, 360])
   expect(() => drawBars({ ...chart, bars: [] })).toThrow(RangeError)
 })

@@ -1,3 +1,4 @@
+// The processes that the benchmark starts.
 import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { createProcesses } from '../../bench/processes.ts'
@@ -33,7 +34,7 @@ test('run returns the output of a program, and stopAll ends it', async () => {
   expect(await endless).toBe('endless failed: ')
 })
 
-test('the settings of whoever runs the bench do not reach the processes it starts', async () => {
+test('started processes do not inherit settings of the service', async () => {
   const processes = createProcesses()
   const received = Promise.withResolvers<unknown>()
   process.env['COUNTERSIGN_BENCH_PROBE'] = 'leaks'

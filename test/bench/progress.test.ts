@@ -1,7 +1,8 @@
+// Progress lines of the benchmark.
 import { expect, test } from 'bun:test'
 import { createProgress } from '../../bench/progress.ts'
 
-test('steps show the time left in their section, once a step of it is finished', () => {
+test('steps show the remaining time of their section after its first step', () => {
   const lines: string[] = []
   let nowMs = 0
   const progress = createProgress({ isTTY: false, write: (text: string) => lines.push(text) > 0 }, () => nowMs)

@@ -1,16 +1,13 @@
+// The prepared requests of the load generator.
 import { describe, expect, test } from 'bun:test'
 import { prepareRequests } from '../../bench/load/requests.ts'
 
 const URL_HERE = new URL('http://127.0.0.1:8080/v2/attestation')
-const onChain = {
-  seed: 'test',
-  wallets: 50,
-  chain: 'base',
-  target: { to: '0x4daf89a45564390fba803dc9509ea6732d0b6c42' },
-} as const
+const target = { to: '0x4daf89a45564390fba803dc9509ea6732d0b6c42' }
+const onChain = { seed: 'test', wallets: 50, chain: 'base', target } as const
 
 describe('prepared requests', () => {
-  test('are whole HTTP requests with a body of the stated length', () => {
+  test('are complete HTTP requests', () => {
     const { bytes } = prepareRequests(URL_HERE, { 'x-api-key': 'k' }, onChain)
     const [head = '', body = ''] = Buffer.from(bytes[0]!).toString().split('\r\n\r\n')
     expect(head.split('\r\n')).toEqual([
@@ -23,24 +20,21 @@ describe('prepared requests', () => {
     expect(Object.keys(JSON.parse(body))).toEqual(['to', 'from', 'chain', 'data', 'msg_value'])
   })
 
-  test('differ from each other, and are the same for the same seed', () => {
+  test('differ from each other, and depend only on the seed', () => {
     const { bodies } = prepareRequests(URL_HERE, {}, onChain)
     expect(new Set(bodies.map(({ from }) => from)).size).toBe(50)
     expect(prepareRequests(URL_HERE, {}, onChain).bodies).toEqual(bodies)
     expect(prepareRequests(URL_HERE, {}, { ...onChain, seed: 'other' }).bodies[0]).not.toEqual(bodies[0])
   })
 
-  test('carry an idempotency key that no other has, however often one is sent', () => {
+  test('have a new idempotency key each time they are sent', () => {
     const { bytes, stamp } = prepareRequests(URL_HERE, { 'x-api-key': 'k' }, { ...onChain, idempotencyKeys: true })
     const keys = Array.from({ length: 1_234 }, (_, index) => {
       const request = bytes[index % bytes.length]!
       const sent = Buffer.from(stamp(request)).toString()
       const [, key = ''] = /\r\nidempotency-key: (\S+)\r\nx-api-key: k\r\n/.exec(sent) ?? []
-      expect(sent.replace(key, '')).toBe(
-        Buffer.from(request)
-          .toString()
-          .replace(/bench-[-0-9a-f]+/, ''),
-      )
+      const unstamped = Buffer.from(request).toString()
+      expect(sent.replace(key, '')).toBe(unstamped.replace(/bench-[-0-9a-f]+/, ''))
       return key
     })
     expect(new Set(keys).size).toBe(1_234)
@@ -51,7 +45,7 @@ describe('prepared requests', () => {
     expect(plain.stamp(plain.bytes[0]!)).toBe(plain.bytes[0]!)
   })
 
-  test('carry 68 bytes of calldata on chain and none for a project', () => {
+  test('have 68 bytes of calldata for a contract and none for a project', () => {
     const { bodies } = prepareRequests(URL_HERE, {}, onChain)
     expect(bodies.every(({ data }) => /^0xa9059cbb[0-9a-f]{128}$/.test(data))).toBe(true)
     const project = { ...onChain, target: { verificationHash: 'x-1' } }

@@ -1,15 +1,10 @@
+// The HTTP response parser of the load generator.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createResponseParser, ResponseMalformedError } from '../../bench/load/response-parser.ts'
 
-interface Seen {
-  readonly status: number
-  readonly body: string
-  readonly closing: boolean
-}
-
 const collect = () => {
-  const seen: Seen[] = []
+  const seen: { readonly status: number; readonly body: string; readonly closing: boolean }[] = []
   const parser = createResponseParser(({ status, bytes, bodyStart, bodyEnd, closing }) => {
     seen.push({ status, body: Buffer.from(bytes.subarray(bodyStart, bodyEnd)).toString(), closing })
   })
@@ -20,13 +15,7 @@ const response = (status: number, body: string, headers = ''): string =>
   `HTTP/1.1 ${status} Some Reason\r\nContent-Type: application/json\r\n${headers}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
 
 describe('response parser', () => {
-  test('reads status and body', () => {
-    const { seen, parser } = collect()
-    parser.push(Buffer.from(response(200, '{"a":1}')))
-    expect(seen).toEqual([{ status: 200, body: '{"a":1}', closing: false }])
-  })
-
-  test('reads any responses however their bytes are cut', () => {
+  test('reads any responses in any division into chunks', () => {
     const responses = fc.array(
       fc.record({ status: fc.constantFrom(200, 400, 408, 503), body: fc.string({ maxLength: 60, unit: 'grapheme' }) }),
       { minLength: 1, maxLength: 4 },
@@ -42,27 +31,27 @@ describe('response parser', () => {
     )
   })
 
-  test('header names in any case, and a closing connection', () => {
+  test.each([
+    [
+      'header names in any case, and a closing connection',
+      'HTTP/1.1 503 X\r\nCONNECTION: Close\r\ncontent-length:2\r\n\r\nno',
+      { status: 503, body: 'no', closing: true },
+    ],
+    ['a 204 without a length', 'HTTP/1.1 204 No Content\r\n\r\n', { status: 204, body: '', closing: false }],
+    [
+      'headers with names like Content-Length',
+      response(200, 'body', 'Content-Length-Hint: 1\r\nX-Content-Length: 2\r\n'),
+      { status: 200, body: 'body', closing: false },
+    ],
+  ])('reads %s', (_what, text, expected) => {
     const { seen, parser } = collect()
-    parser.push(Buffer.from('HTTP/1.1 503 X\r\nCONNECTION: Close\r\ncontent-length:2\r\n\r\nno'))
-    expect(seen).toEqual([{ status: 503, body: 'no', closing: true }])
-  })
-
-  test('204 has no body and needs no length', () => {
-    const { seen, parser } = collect()
-    parser.push(Buffer.from('HTTP/1.1 204 No Content\r\n\r\n'))
-    expect(seen).toEqual([{ status: 204, body: '', closing: false }])
-  })
-
-  test('a similar header is not the length', () => {
-    const { seen, parser } = collect()
-    parser.push(Buffer.from(response(200, 'body', 'Content-Length-Hint: 1\r\nX-Content-Length: 2\r\n')))
-    expect(seen).toEqual([{ status: 200, body: 'body', closing: false }])
+    parser.push(Buffer.from(text))
+    expect(seen).toEqual([expected])
   })
 
   test.each([
     ['no length', 'HTTP/1.1 200 OK\r\n\r\n'],
-    ['chunked', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+    ['a chunked body', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
     ['a bad length', 'HTTP/1.1 200 OK\r\nContent-Length: 1x\r\n\r\na'],
     ['an empty length', 'HTTP/1.1 200 OK\r\nContent-Length: \r\n\r\na'],
     ['a huge length', 'HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\na'],
@@ -73,7 +62,7 @@ describe('response parser', () => {
     expect(seen).toEqual([])
   })
 
-  test('reset forgets a cut response', () => {
+  test('reset discards an incomplete response', () => {
     const { seen, parser } = collect()
     parser.push(Buffer.from('HTTP/1.1 200 OK\r\nContent-Le'))
     parser.reset()

@@ -1,3 +1,4 @@
+// Results of the benchmark: derived goals, tables, texts and comparisons.
 import { describe, expect, test } from 'bun:test'
 import { compareResults, comparisonWarnings, judgeChange } from '../../bench/compare.ts'
 import { addDerived, judgeGoals, tableOfRatios } from '../../bench/goals.ts'
@@ -17,14 +18,7 @@ import { stageShares } from '../../bench/stage-shares.ts'
 const resultOf = (collector: Collector): BenchResult => ({
   schema: RESULT_SCHEMA,
   startedAt: '2026-01-02T03:04:05.000Z',
-  machine: {
-    cpu: 'Test CPU',
-    cores: 2,
-    memoryBytes: 1,
-    system: 'linux 6',
-    architecture: 'x64',
-    loadAverage: 0.1,
-  },
+  machine: { cpu: 'Test CPU', cores: 2, memoryBytes: 1, system: 'linux 6', architecture: 'x64', loadAverage: 0.1 },
   runtime: { name: 'bun', version: '1.4.4', revision: '0123456789abcdef' },
   commit: { id: '0123456789abcdef0123', modified: false },
   settings: { quick: true },
@@ -58,12 +52,11 @@ const wholeRun = (): Collector => {
 }
 
 describe('goals', () => {
-  test('ratios are taken round by round, so a slow round of both cancels out', () => {
-    const collector = wholeRun()
-    expect(collector.rounds('summary.throughput_over_bare')).toEqual([0.5, 0.5, 0.5])
+  test('ratios are calculated per round, so that a slow round of both cancels out', () => {
+    expect(wholeRun().rounds('summary.throughput_over_bare')).toEqual([0.5, 0.5, 0.5])
   })
 
-  test('each goal says what was reached', () => {
+  test('each goal has its value and whether it is reached', () => {
     const goals = judgeGoals(wholeRun(), 1_000)
     expect(goals.map(({ name, value, reached }) => [name, value, reached])).toEqual([
       ['summary.throughput_over_bare', 0.5, false],
@@ -72,7 +65,7 @@ describe('goals', () => {
     ])
   })
 
-  test('the table of ratios holds one run’s parts against each other, and the best setting of the sweep', () => {
+  test('the table of ratios compares the parts of a run, with the best setting of the sweep', () => {
     const collector = wholeRun()
     addRounds(collector, 'batch.100.throughput', '/s', [60_000, 30_000, 60_000])
     addRounds(collector, 'keyed.closed.throughput', '/s', [12_000, 6_000, 12_000])
@@ -101,7 +94,7 @@ describe('goals', () => {
     expect(printed).toMatch(/Idempotency-Key \/ requests without one +0\.60× +at least 0\.85×/)
   })
 
-  test('goals about 1,000/s are left out at another rate, and all that was not measured', () => {
+  test('goals at 1,000/s are omitted at another rate, and goals without a measurement always', () => {
     expect(judgeGoals(wholeRun(), 2_000).map(({ unit }) => unit)).toEqual(['ratio'])
     const collector = createCollector()
     addDerived(collector)
@@ -110,51 +103,39 @@ describe('goals', () => {
 })
 
 describe('result', () => {
-  test('survives its JSON', () => {
+  test('is equal after a round trip through JSON', () => {
     const result = resultOf(wholeRun())
     expect(parseResult(JSON.stringify(result))).toEqual(result)
   })
 
   test.each([
     ['not JSON', '{'],
-    ['another schema', JSON.stringify({ ...resultOf(wholeRun()), schema: 'other/1' })],
-    ['no machine', JSON.stringify({ ...resultOf(wholeRun()), machine: null })],
-    ['a measurement without rounds', JSON.stringify({ ...resultOf(wholeRun()), measurements: [{ name: 'a' }] })],
-    ['findings that are not texts', JSON.stringify({ ...resultOf(wholeRun()), findings: [1] })],
-  ])('%s is refused', (_what, text) => {
+    ['of another schema', JSON.stringify({ ...resultOf(wholeRun()), schema: 'other/1' })],
+    ['without a machine', JSON.stringify({ ...resultOf(wholeRun()), machine: null })],
+    ['with a measurement without rounds', JSON.stringify({ ...resultOf(wholeRun()), measurements: [{ name: 'a' }] })],
+    ['with findings that are not strings', JSON.stringify({ ...resultOf(wholeRun()), findings: [1] })],
+  ])('is refused if it is %s', (_what, text) => {
     expect(() => parseResult(text)).toThrow(ResultInvalidError)
   })
 
-  test('a number that is none is refused when it is added', () => {
+  test('refuses NaN', () => {
     expect(() => addRounds(createCollector(), 'a', 'ms', [Number.NaN])).toThrow(RangeError)
   })
 
-  test('the text names machine, runtime, commit, each part and each goal', () => {
+  test('its text names machine, runtime, commit, parts and goals, and each finding once', () => {
     const collector = wholeRun()
     collector.find('service: 3 answers with status 503')
-    // Reported once, although each round may find it.
     collector.find('service: 3 answers with status 503')
     expect(collector.findings()).toHaveLength(1)
     const text = formatResult(resultOf(collector))
-    for (const part of [
-      'Test CPU, 2 cores',
-      'Bun 1.4.4',
-      '0123456789ab',
-      '2026-01-02',
-      'not reached',
-      '503',
-      '0.50×',
-    ]) {
-      expect(text).toContain(part)
-    }
+    const parts = ['Test CPU, 2 cores', 'Bun 1.4.4', '0123456789ab', '2026-01-02', 'not reached', '503', '0.50×']
+    for (const part of parts) expect(text).toContain(part)
   })
 
-  test('refusals, errors and late answers are columns of their own, and never throughput', () => {
+  test('refusals, errors and late responses are separate columns, and not throughput', () => {
     const collector = wholeRun()
-    addRounds(collector, 'deployment.closed.throughput', '/s', [1_000])
-    addRounds(collector, 'deployment.closed.refused', '/s', [14_120])
-    addRounds(collector, 'deployment.closed.late', '/s', [7])
-    addRounds(collector, 'deployment.closed.errors', '/s', [0])
+    const rates = { throughput: 1_000, refused: 14_120, late: 7, errors: 0 }
+    for (const [name, rate] of Object.entries(rates)) addRounds(collector, `deployment.closed.${name}`, '/s', [rate])
     const text = formatResult({ ...resultOf(collector), settings: { url: 'https://api.example' } })
     expect(text).toContain('Target    https://api.example; the machine and the commit are of the load generator')
     expect(text).toMatch(/\n +attested +refused +late +errors\n/)
@@ -163,22 +144,22 @@ describe('result', () => {
     expect(text).not.toContain('service: service.closed.throughput')
   })
 
-  test('the stage table adds up to the service', () => {
+  test('the stages add up to the service', () => {
     const collector = wholeRun()
     addRounds(collector, 'stages.policy', 'µs', [2])
     addRounds(collector, 'stages.pool', 'µs', [4])
-    // 64 in all: 10 for HTTP, 2 for the policy, 4 for the pool, 48 left over.
+    // 64 in total: 10 for HTTP, 2 for the policy, 4 for the pool, and 48 for the rest.
     const undivided = stageShares(collector.measurements())
     expect(undivided.map(({ microseconds }) => microseconds)).toEqual([10, 4, 2, 48, 64])
     expect(undivided[3]?.share).toBe(0.75)
-    // 30 on the main thread, of which HTTP and half the pool are known; 34 in the workers.
+    // 30 on the main thread, of which HTTP and half of the pool are known, and 34 in the workers.
     addRounds(collector, 'service.closed.cpu_main', 'µs', [30])
     const divided = stageShares(collector.measurements())
     expect(divided.map(({ microseconds }) => microseconds)).toEqual([10, 4, 2, 18, 30, 64])
     expect(formatResult(resultOf(collector))).toMatch(/other work, main thread\s+18\.0 µs\s+28%/)
   })
 
-  test('there is no stage table without the service', () => {
+  test('without the service, there are no stages', () => {
     const collector = createCollector()
     addRounds(collector, 'stages.policy', 'µs', [2])
     expect(stageShares(collector.measurements())).toEqual([])
@@ -193,22 +174,24 @@ describe('compare', () => {
   }
 
   test.each([
-    ['apart and lower', [10, 11, 12, 12, 13], [7, 8, 9, 9, 9], 'better'],
-    ['apart and higher', [7, 8, 9, 9, 9], [10, 11, 12, 12, 13], 'worse'],
-    ['overlapping', [10, 11, 14, 11, 11], [9, 9, 10.5, 9, 9], 'same'],
-    ['apart by a hair', [10, 10.01, 10.02, 10, 10], [10.03, 10.04, 10.05, 10.1, 10.1], 'same'],
+    ['separate and lower rounds', [10, 11, 12, 12, 13], [7, 8, 9, 9, 9], 'better'],
+    ['separate and higher rounds', [7, 8, 9, 9, 9], [10, 11, 12, 12, 13], 'worse'],
+    ['overlapping rounds', [10, 11, 14, 11, 11], [9, 9, 10.5, 9, 9], 'same'],
+    ['nearly equal rounds', [10, 10.01, 10.02, 10, 10], [10.03, 10.04, 10.05, 10.1, 10.1], 'same'],
     ['too few rounds', [10, 11, 12, 13], [1, 2, 3, 4], 'unclear'],
-  ] as const)('%s', (_what, before, after, change) => {
+  ] as const)('judges %s', (_what, before, after, change) => {
     expect(judgeChange(measurement(before), measurement(after))).toBe(change)
   })
 
-  test('where more is better, less is worse', () => {
-    expect(judgeChange(measurement([10, 11, 12, 12, 12], 'higher'), measurement([7, 8, 9, 9, 9], 'higher'))).toBe(
-      'worse',
-    )
+  test('judges less to be worse if more is better', () => {
+    const [before, after] = [
+      [10, 11, 12, 12, 12],
+      [7, 8, 9, 9, 9],
+    ].map((rounds) => measurement(rounds, 'higher'))
+    expect(judgeChange(before!, after!)).toBe('worse')
   })
 
-  test('compares what both have, and warns of other machines and settings', () => {
+  test('compares common measurements, and warns of another machine, other settings and a slower machine', () => {
     const before = resultOf(wholeRun())
     const after = {
       ...before,

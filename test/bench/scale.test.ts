@@ -1,4 +1,4 @@
-// The full deployment of the bench fits the limits of its organizations.
+// The large deployment of the scale benchmark.
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { FULL } from '../../bench/parts/scale.ts'
@@ -8,7 +8,7 @@ import { systemClock } from '../../src/lib/time.ts'
 import { openStore } from '../../src/store/store.ts'
 import { newFolder } from '../support/folder.ts'
 
-test('10,000 policies and 100,000 keys: each contract has a key of its own organization', async () => {
+test('has 10,000 policies and 100,000 keys, and each contract has a key of its organization', async () => {
   expect(FULL.organizations * FULL.policiesEach).toBe(10_000)
   expect(FULL.organizations * FULL.keysEach).toBe(100_000)
   const dataDirectory = newFolder()

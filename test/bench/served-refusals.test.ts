@@ -1,4 +1,4 @@
-// What a service's own histogram says of how soon it refuses.
+// Latencies of refusals from the histogram of a service.
 import { expect, test } from 'bun:test'
 import { readRefusals, servedWithinMs } from '../../bench/parts/served-refusals.ts'
 
@@ -20,6 +20,6 @@ test('only the refusals of the route between two scrapes count', () => {
   expect(servedWithinMs(after, after, 0.99)).toBeNull()
 })
 
-test('a service that has not refused yet has none', () => {
+test('a service without earlier refusals starts at zero', () => {
   expect(servedWithinMs(readRefusals('', '/x'), readRefusals(scrape([98, 99, 100]), '/v2/attestation'), 0.99)).toBe(5)
 })

@@ -1,10 +1,10 @@
-// What a soak says of memory, errors and room on the disk.
+// The long run: its memory slope, rate, errors, disk space and chart.
 import { describe, expect, test } from 'bun:test'
 import { checkRoom, errorsOf, type MemorySample, memorySlope, rateOf, soakChart } from '../../bench/parts/soak.ts'
 import { parseResident, treeResidentMegabytes } from '../../bench/process-memory.ts'
 import { fitSlope } from '../../bench/slope.ts'
 
-/** The same every time: a linear congruential generator, -0.5 to 0.5. */
+/** A linear congruential generator of numbers from -0.5 to 0.5. */
 const createNoise = () => {
   let state = 1
   return (): number => {
@@ -14,13 +14,13 @@ const createNoise = () => {
 }
 
 describe('slope', () => {
-  test('of a straight line it is exact, with no error', () => {
+  test('of a straight line is exact', () => {
     const fitted = fitSlope([0, 1, 2, 3, 4].map((x) => [x, 10 + 3 * x] as const))
     expect(fitted?.slope).toBeCloseTo(3)
     expect(fitted?.error).toBeCloseTo(0)
   })
 
-  test('noise around it is within the error', () => {
+  test('of a noisy line is within its error', () => {
     const noise = createNoise()
     const points = Array.from({ length: 500 }, (_, x) => [x, 0.5 * x + 100 * noise()] as const)
     const { slope, error } = fitSlope(points)!
@@ -28,7 +28,7 @@ describe('slope', () => {
     expect(error).toBeLessThan(0.05)
   })
 
-  test('samples that follow their predecessors make it less sure', () => {
+  test('has a larger error if samples are correlated', () => {
     const noise = createNoise()
     const values = Array.from({ length: 200 }, noise)
     const alone = values.map((value, x) => [x, value] as const)
@@ -36,12 +36,12 @@ describe('slope', () => {
     expect(fitSlope(eachTenTimes)!.error).toBeGreaterThan(2 * fitSlope(alone)!.error)
   })
 
-  test('too little to say is null', () => {
+  test('is null for too few points', () => {
     expect(fitSlope([0, 1, 2].map((x) => [x, x + 1] as const))).toBeNull()
     expect(fitSlope([1, 2, 3, 4].map((y) => [1, y] as const))).toBeNull()
   })
 
-  test('growth while caches fill is no leak', () => {
+  test('excludes growth while caches fill', () => {
     const samples: MemorySample[] = Array.from({ length: 61 }, (_, minute) => [
       minute,
       Math.min(200, 100 + 20 * minute),
@@ -52,7 +52,7 @@ describe('slope', () => {
   })
 })
 
-test('the rate is 70% of the capacity, or the one that is given', () => {
+test('the rate is 70% of the capacity, or the given rate', () => {
   expect(rateOf(10_000, null).ratePerSecond).toBe(7_000)
   expect(rateOf(0.5, null).ratePerSecond).toBe(1)
   const subtitleAt = (asked: number | null): string => soakChart([], [], rateOf(10_000, asked)).subtitle
@@ -60,17 +60,17 @@ test('the rate is 70% of the capacity, or the one that is given', () => {
   expect(subtitleAt(2_500)).toBe('2,500/s, 25% of the capacity measured before.')
 })
 
-test('everything but 200 is an error', () => {
+test('every status except 200, and every failure, is an error', () => {
   expect(errorsOf({ statuses: { '200': 9 }, failures: {} })).toBe(0)
   expect(errorsOf({ statuses: { '200': 9, '503': 2, '408': 1 }, failures: { timeout: 3 } })).toBe(6)
 })
 
-test('a disk too small is said before the hour, and not after', () => {
+test('a disk without enough space is an error', () => {
   expect(() => checkRoom(300, 1e6, 3e9)).not.toThrow()
   expect(() => checkRoom(300, 1e8, 3e9)).toThrow('need 32 GB, and 3 GB are free')
 })
 
-test('the drawing has memory and latency, and what the host took where that is known', () => {
+test('the chart shows memory, latency, and stolen time if known', () => {
   const pointsOf = (stolen: number | null) => {
     const { panels } = soakChart([[0.1, 200]], [{ minute: 1, p50: 1, p99: 4, errors: 0, stolen }], rateOf(10_000, null))
     return panels.map(({ series }) => series[0]?.points)
@@ -80,12 +80,12 @@ test('the drawing has memory and latency, and what the host took where that is k
 })
 
 describe('memory of a process', () => {
-  test('is read from its status', () => {
+  test('is parsed from its status', () => {
     expect(parseResident('Name:\tbun\nVmRSS:\t  100000 kB\n')).toBeCloseTo(102.4)
     expect(parseResident('Name:\tbun\n')).toBe(0)
   })
 
-  test.skipIf(process.platform !== 'linux')('holds that of its children (Linux only)', async () => {
+  test.skipIf(process.platform !== 'linux')('includes its children (Linux only)', async () => {
     const before = treeResidentMegabytes(process.pid) ?? 0
     expect(before).toBeGreaterThan(10)
     const child = Bun.spawn([process.execPath, '-e', 'process.stdout.write("up"); setInterval(() => 0, 1e6)'])

@@ -1,4 +1,4 @@
-// The sections of docs/speed.md: made of results, refused when a result is not fit to be quoted, put between their markers.
+// The sections of docs/speed.md, which are generated from valid results and written between markers.
 import { describe, expect, test } from 'bun:test'
 import { type BenchResult, type Measurement, RESULT_SCHEMA, ResultInvalidError } from '../../bench/result.ts'
 import { mergeResults, resultsFor, SECTIONS, withSection } from '../../bench/speed-page.ts'
@@ -17,14 +17,7 @@ const measured = (name: string, label: string, unit: Measurement['unit'], ...rou
 const result: BenchResult = {
   schema: RESULT_SCHEMA,
   startedAt: '2030-01-02T03:04:05.000Z',
-  machine: {
-    cpu: 'A | processor',
-    cores: 4,
-    memoryBytes: 1,
-    system: 'linux 6.1',
-    architecture: 'x64',
-    loadAverage: 0,
-  },
+  machine: { cpu: 'A | processor', cores: 4, memoryBytes: 1, system: 'linux 6.1', architecture: 'x64', loadAverage: 0 },
   runtime: { name: 'bun', version: '1.4.4', revision: 'abc' },
   commit: { id: '0123456789abcdef', modified: false },
   settings: { connections: 64, signer: 'libsecp256k1', quick: false },
@@ -40,29 +33,28 @@ const result: BenchResult = {
 }
 
 describe('the speed section', () => {
-  test('says what was measured, where and on what', () => {
+  test('contains the date, commit, load and goals', () => {
     const section = speed.make(result)
-    expect(section.startsWith(speed.begin)).toBe(true)
-    expect(section.endsWith(speed.end)).toBe(true)
-    expect(section).toContain('2030-01-02')
-    expect(section).toContain('commit 0123456789ab,')
-    expect(section).toContain('load average of other programs 0,')
+    expect(section).toStartWith(speed.begin)
+    expect(section).toEndWith(speed.end)
+    const texts = ['2030-01-02', 'commit 0123456789ab,', 'load average of other programs 0,']
+    for (const text of texts) expect(section).toContain(text)
     expect(section).toContain('| ratio \\| of rounds | 1.40× (1.20× to 1.60×) | at most 1.50× | yes |')
     expect(section).toContain('| other | 6.00 ms | at most 5.00 ms | no |')
   })
 
-  test('is not made of a doubtful result', () => {
-    const doubtful: readonly Partial<BenchResult>[] = [
+  test('is refused for an unreliable result', () => {
+    const unreliable: readonly Partial<BenchResult>[] = [
       { findings: ['service: 3 answers with status 503'] },
       { settings: { quick: true } },
       { settings: { interrupted: true } },
       { commit: { id: '0123456789abcdef', modified: true } },
     ]
-    for (const change of doubtful) expect(() => speed.make({ ...result, ...change })).toThrow(ResultInvalidError)
+    for (const change of unreliable) expect(() => speed.make({ ...result, ...change })).toThrow(ResultInvalidError)
   })
 })
 
-test('findings are quoted with the numbers where that is asked for', () => {
+test('findings are included on request, but not those of quick runs', () => {
   const findings = ['service: 3 answers with status 503', 'floor: late']
   const section = speed.make({ ...result, findings }, undefined, { withFindings: true })
   for (const finding of findings) expect(section).toContain(`\n- ${finding}\n`)
@@ -82,7 +74,7 @@ describe('several results', () => {
     ],
   }
 
-  test('become one section, with the sweep as a table, a sentence and its drawing', () => {
+  test('become one section, with the sweep as a table, a recommendation and a chart', () => {
     const section = speed.make(mergeResults([result, sweep]), (name) => name === 'sweep')
     expect(section).toContain('1.40×')
     expect(section).toContain('| 1 | 2 | 9,000/s | 50.0 µs | 4.00 ms |')
@@ -91,7 +83,7 @@ describe('several results', () => {
     expect(speed.make(mergeResults([result, sweep]))).not.toContain('.svg')
   })
 
-  test('must be of one machine and commit, say nothing twice, and each be fit to be quoted', () => {
+  test('must have the same machine and commit, different measurements, and no findings', () => {
     const wrong: readonly BenchResult[] = [
       result,
       { ...sweep, machine: { ...sweep.machine, cores: 8 } },
@@ -99,8 +91,8 @@ describe('several results', () => {
       { ...sweep, findings: ['a finding'] },
     ]
     for (const other of wrong) expect(() => mergeResults([result, other])).toThrow(ResultInvalidError)
-    const doubtful = { ...sweep, findings: ['a finding'] }
-    expect(mergeResults([result, doubtful], { withFindings: true }).findings).toEqual(['a finding'])
+    const unreliable = { ...sweep, findings: ['a finding'] }
+    expect(mergeResults([result, unreliable], { withFindings: true }).findings).toEqual(['a finding'])
   })
 })
 
@@ -114,7 +106,7 @@ describe('the long run', () => {
     ],
   }
 
-  test('is a section of its own, whatever machine and day the other is of', () => {
+  test('is a separate section, also of another machine and day', () => {
     const other = { ...soak, machine: { ...soak.machine, cpu: 'Another' }, startedAt: '2030-02-03T00:00:00.000Z' }
     const [own, ...more] = resultsFor(longRun, [result, other])
     expect(more).toEqual([])
@@ -128,7 +120,7 @@ describe('the long run', () => {
     expect(() => longRun.make({ ...other, findings: ['a finding'] })).toThrow(ResultInvalidError)
   })
 
-  test('takes its part of a run that measured both', () => {
+  test('uses its part of a run that measured both', () => {
     const both = {
       ...soak,
       measurements: [...result.measurements, ...soak.measurements],
@@ -142,8 +134,8 @@ describe('the long run', () => {
   })
 })
 
-describe('in the page', () => {
-  test('takes the place of the one before, and nothing else', () => {
+describe('withSection', () => {
+  test('replaces only the previous section', () => {
     const page = `# One\n\n${speed.begin}\nold\n${speed.end}\n\n# Two\n`
     const section = speed.make(result)
     const once = withSection(page, speed, section)
@@ -151,7 +143,7 @@ describe('in the page', () => {
     expect(withSection(once, speed, section)).toBe(once)
   })
 
-  test('needs its place', () => {
+  test('requires one pair of markers', () => {
     for (const page of ['', speed.begin, speed.end, `${speed.begin}${speed.begin}${speed.end}`]) {
       expect(() => withSection(page, speed, 'x')).toThrow(ResultInvalidError)
     }

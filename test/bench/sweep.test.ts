@@ -1,4 +1,4 @@
-// What a sweep tries, what it makes of what it found, and how it draws it.
+// The settings of a sweep, its recommendation and its chart.
 import { describe, expect, test } from 'bun:test'
 import { sweepChart } from '../../bench/parts/sweep.ts'
 import type { Measurement } from '../../bench/result.ts'
@@ -6,28 +6,24 @@ import { describeRecommendation, recommendedSetting, sweepPoints, sweepSettings 
 
 const BY_CORES = { workers: null, processes: null }
 const pair = ({ processes, workers }: { processes: number; workers: number }): string => `${processes}×${workers}`
-const point = (processes: number, workers: number, throughput: number, cpu: number) => ({
-  processes,
-  workers,
-  throughput,
-  cpu,
-  p99: 3,
-})
+const point = (processes: number, workers: number, throughput: number, cpu: number) => {
+  return { processes, workers, throughput, cpu, p99: 3 }
+}
 
 describe('settings', () => {
-  test('up to two workers a core, in all processes together', () => {
+  test('have up to two workers per core in total', () => {
     expect(sweepSettings(2, BY_CORES).map(pair)).toEqual(['1×0', '1×1', '1×2', '1×3', '1×4', '2×0', '2×1', '2×2'])
     expect(sweepSettings(1, BY_CORES).map(pair)).toEqual(['1×0', '1×1', '1×2'])
     expect(sweepSettings(64, BY_CORES).length).toBeLessThan(120)
   })
 
-  test('what is given is tried', () => {
+  test('can be given', () => {
     expect(sweepSettings(1, { workers: [8], processes: [1, 4] }).map(pair)).toEqual(['1×8', '4×8'])
   })
 })
 
 describe('recommendation', () => {
-  test('the fastest, where it stands alone', () => {
+  test('is the fastest setting if no other is as fast', () => {
     const points = [point(1, 1, 10_000, 40), point(1, 2, 20_000, 60)]
     expect(recommendedSetting(points)).toBe(points[1]!)
     expect(describeRecommendation(points)).toBe(
@@ -35,40 +31,30 @@ describe('recommendation', () => {
     )
   })
 
-  test('among those as fast, the cheapest; among those as cheap, the smallest', () => {
+  test('is the cheapest of equally fast settings, and the smallest of equally cheap ones', () => {
     expect(recommendedSetting([point(1, 4, 20_000, 60), point(1, 2, 19_800, 50)])).toMatchObject({ workers: 2 })
-    expect(
-      recommendedSetting([point(2, 2, 20_000, 50), point(1, 3, 19_900, 51), point(1, 2, 19_700, 51)]),
-    ).toMatchObject({
-      processes: 1,
-      workers: 2,
-    })
+    const equal = [point(2, 2, 20_000, 50), point(1, 3, 19_900, 51), point(1, 2, 19_700, 51)]
+    expect(recommendedSetting(equal)).toMatchObject({ processes: 1, workers: 2 })
     expect(describeRecommendation([point(1, 4, 20_000, 60), point(1, 2, 19_800, 50)])).toContain(
       'within 3% of the highest measured throughput (20,000/s with --processes 1 --workers 4)',
     )
   })
 
-  test('nothing was swept: none', () => {
+  test('is null without a sweep', () => {
     expect(recommendedSetting([])).toBeNull()
     expect(describeRecommendation([])).toBeNull()
   })
 
-  test('where CPU can’t be read, throughput alone decides', () => {
-    expect(recommendedSetting([point(1, 2, 20_000, Number.NaN), point(1, 1, 19_900, Number.NaN)])).toMatchObject({
-      workers: 1,
-    })
+  test('ignores CPU time that is unknown', () => {
+    const points = [point(1, 2, 20_000, Number.NaN), point(1, 1, 19_900, Number.NaN)]
+    expect(recommendedSetting(points)).toMatchObject({ workers: 1 })
   })
 })
 
-test('points come from the names of a stored result, and are drawn', () => {
-  const measurement = (name: string, median: number): Measurement => ({
-    name,
-    label: name,
-    unit: '/s',
-    better: 'higher',
-    rounds: [median],
-    median,
-  })
+test('points are read from the names of a stored result, and drawn', () => {
+  const measurement = (name: string, median: number): Measurement => {
+    return { name, label: name, unit: '/s', better: 'higher', rounds: [median], median }
+  }
   const points = sweepPoints([
     measurement('sweep.p1w2.closed.throughput', 20_000),
     measurement('sweep.p1w2.closed.cpu', 50),
