@@ -1,6 +1,5 @@
-// A Solana program that accepts whatever it is called with: `mov64 r0, 0; exit` as an ELF file. It stands for programs
-// whose code is not here, so that a whole transaction can run: its accounts, its size, and the programs that are real.
-// Source: ELF-64 object file format; the eBPF machine is 247.
+// A Solana program that accepts every call, `mov64 r0, 0; exit` as an ELF file, in place of programs whose code is not
+// available. Source: ELF-64 object file format; the eBPF machine is 247.
 
 const HEADER = 64
 const SECTION_HEADER = 64
@@ -11,7 +10,6 @@ const SECTION_PROGRAM_BITS = 1
 const SECTION_STRINGS = 3
 const ALLOCATED_EXECUTABLE = 6n
 
-/** The file's bytes. */
 export const acceptingProgram = (): Uint8Array => {
   const code = Buffer.from('b700000000000000' + '9500000000000000', 'hex')
   const names = Buffer.from('\0.text\0.shstrtab\0')
@@ -19,7 +17,7 @@ export const acceptingProgram = (): Uint8Array => {
   const sectionsAt = Math.ceil((namesAt + names.length) / 8) * 8
   const file = Buffer.alloc(sectionsAt + 3 * SECTION_HEADER)
 
-  // 64 bits, little end first, version 1.
+  // 64 bits, little-endian, version 1.
   file.set([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1])
   file.writeUInt16LE(SHARED_OBJECT, 16)
   file.writeUInt16LE(EBPF, 18)
@@ -29,27 +27,18 @@ export const acceptingProgram = (): Uint8Array => {
   file.writeUInt16LE(HEADER, 52)
   file.writeUInt16LE(56, 54)
   file.writeUInt16LE(SECTION_HEADER, 58)
-  file.writeUInt16LE(3, 60) // sections, the first of them empty
-  file.writeUInt16LE(2, 62) // the one with the names
+  file.writeUInt16LE(3, 60) // sections; the first is empty
+  file.writeUInt16LE(2, 62) // index of the section with the names
 
   code.copy(file, HEADER)
   names.copy(file, namesAt)
-  const section = (
-    index: number,
-    name: string,
-    type: number,
-    flags: bigint,
-    address: number,
-    at: number,
-    size: number,
-  ) => {
-    const place = sectionsAt + index * SECTION_HEADER
+  /** @param range address, offset and size */
+  const section = (number: number, name: string, type: number, flags: bigint, ...range: number[]) => {
+    const place = sectionsAt + number * SECTION_HEADER
     file.writeUInt32LE(names.indexOf(`${name}\0`), place)
     file.writeUInt32LE(type, place + 4)
     file.writeBigUInt64LE(flags, place + 8)
-    file.writeBigUInt64LE(BigInt(address), place + 16)
-    file.writeBigUInt64LE(BigInt(at), place + 24)
-    file.writeBigUInt64LE(BigInt(size), place + 32)
+    for (const [index, value] of range.entries()) file.writeBigUInt64LE(BigInt(value), place + 16 + 8 * index)
     file.writeBigUInt64LE(8n, place + 48)
   }
   section(1, '.text', SECTION_PROGRAM_BITS, ALLOCATED_EXECUTABLE, HEADER, HEADER, code.length)

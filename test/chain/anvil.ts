@@ -1,5 +1,4 @@
-// A local EVM node for one test file: anvil's binary from node_modules on a free loopback port, in a folder of its own,
-// stopped with the file, and with the process however that ends. Nothing is downloaded and nothing outside loopback is reached.
+// An anvil node on a free loopback port, from the binary in node_modules. A watchdog stops the node if the process ends.
 import { describe, setDefaultTimeout, test } from 'bun:test'
 import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -19,16 +18,16 @@ const findBinary = (): string | null => {
     accessSync(binary, constants.X_OK)
     return binary
   } catch {
-    // No package for this platform, or not installed: the tests that need it say so and are skipped.
+    // Without the package, the tests that need it are skipped.
     return null
   }
 }
 
 const ANVIL_BINARY = findBinary()
 
-/** A suite that needs a node; where there is none, one skipped test that names it. */
+/** Describes a suite that needs a node, or a skipped test without anvil. */
 export const describeOnChain = (name: string, define: () => void): void => {
-  // The first file of a fresh clone compiles the contracts: seconds of CPU, more on a busy machine.
+  // The first file after a clone compiles the contracts.
   setDefaultTimeout(120_000)
   if (ANVIL_BINARY !== null) describe(name, define)
   else test.skipIf(true)(`${name} (no anvil binary for ${process.platform} ${process.arch})`, () => undefined)
@@ -40,47 +39,30 @@ export interface AnvilProcess {
 }
 
 /**
- * Resolves once the node answers.
- * @param gas free: senders need no money. usual: fees as on a public chain, which wallets' own estimates expect.
- * @throws Error when it ends before, with what it printed.
+ * Resolves when the node is ready.
+ * @param gas `free`: senders need no ether. `usual`: fees as on a public chain, which estimates of wallets expect
+ * @throws Error with the output of a node that ends before
  */
 export const startAnvil = async (chainId: number, gas: 'free' | 'usual' = 'free'): Promise<AnvilProcess> => {
   if (ANVIL_BINARY === null) throw new Error('anvil is not installed')
   const folder = mkdtempSync(join(tmpdir(), 'countersign-anvil-'))
-  const child = Bun.spawn(
-    [
-      ANVIL_BINARY,
-      '--host',
-      '127.0.0.1',
-      '--port',
-      '0',
-      '--chain-id',
-      String(chainId),
-      '--hardfork',
-      'cancun',
-      ...(gas === 'free' ? ['--gas-price', '0', '--base-fee', '0', '--disable-min-priority-fee'] : []),
-      '--threads',
-      '1',
-    ],
-    {
-      cwd: folder,
-      env: { HOME: folder, PATH: process.env['PATH'] ?? '', TMPDIR: folder },
-      stdin: 'ignore',
-      stdout: 'pipe',
-      stderr: 'pipe',
-    },
-  )
+  const words = `--host 127.0.0.1 --port 0 --chain-id ${chainId} --hardfork cancun --threads 1`
+  const fees = gas === 'free' ? ' --gas-price 0 --base-fee 0 --disable-min-priority-fee' : ''
+  const child = Bun.spawn([ANVIL_BINARY, ...`${words}${fees}`.split(' ')], {
+    cwd: folder,
+    env: { HOME: folder, PATH: process.env['PATH'] ?? '', TMPDIR: folder },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
   const watchdog = startWatchdog(child.pid, folder)
 
   let printed = ''
-  let ready: (port: number) => void
-  const port = new Promise<number>((resolve) => {
-    ready = resolve
-  })
+  const { promise: port, resolve: ready } = Promise.withResolvers<number>()
   const read = async (stream: ReadableStream<Uint8Array>): Promise<void> => {
     const decoder = new TextDecoder()
     for await (const chunk of stream) {
-      // Only the beginning is of use: a node prints a line for every request.
+      // Only the beginning is needed; the node prints a line per request.
       if (printed.length > 100_000) continue
       printed += decoder.decode(chunk, { stream: true })
       const found = /Listening on 127\.0\.0\.1:(\d+)/.exec(printed)

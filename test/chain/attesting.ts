@@ -1,4 +1,4 @@
-// Attesters for chain tests: test keys behind our own digests and signer, and the arguments that the contracts take.
+// Attesters with test keys and our digests, and the arguments of the contracts.
 import { encodeAbiParameters, getAddress, type Hex, toFunctionSelector } from 'viem'
 import { evmAddressOf } from '../../src/signing/address.ts'
 import { loadNobleSecp256k1 } from '../../src/signing/secp256k1-noble.ts'
@@ -6,7 +6,7 @@ import { loadKeccak256 } from '../../src/signing/statement.ts'
 import { type EvmStatement, statementDigester, type TaskStatement, taskDigester } from '../signing/statements.ts'
 import { testKey } from '../signing/test-keys.ts'
 
-/** The ABI's Statement. */
+/** Statement of the ABI. */
 export interface StatementArgument {
   readonly uuid: string
   readonly msgSender: Hex
@@ -17,7 +17,7 @@ export interface StatementArgument {
   readonly expiration: bigint
 }
 
-/** The ABI's Attestation. */
+/** Attestation of the ABI. */
 export interface AttestationArgument {
   readonly uuid: string
   readonly expiration: bigint
@@ -25,7 +25,7 @@ export interface AttestationArgument {
   readonly signature: Hex
 }
 
-/** The ABI's TaskMessage. */
+/** TaskMessage of the ABI. */
 export interface TaskMessageArgument {
   readonly taskId: string
   readonly expiry: bigint
@@ -43,7 +43,7 @@ const keccak = await loadKeccak256()
 export const digestStatement = statementDigester(keccak)
 export const digestTask = taskDigester(keccak)
 
-/** The attester of test key `number`. */
+/** Returns the attester of the test key with this number. */
 export const testAttester = (number: number): TestAttester => {
   const signer = loadNobleSecp256k1().createSigner(testKey(number))
   const address = getAddress(evmAddressOf(signer.publicKey))
@@ -74,7 +74,7 @@ export const statementArgument = (statement: EvmStatement): StatementArgument =>
   expiration: BigInt(statement.expirationSeconds),
 })
 
-/** Signed by all of `attesters`, in ascending order of their addresses. */
+/** Signs with all attesters, in ascending order of their addresses. */
 export const taskMessage = (task: TaskStatement, attesters: readonly TestAttester[]): TaskMessageArgument => {
   const ascending = [...attesters].sort((left, right) => (BigInt(left.address) < BigInt(right.address) ? -1 : 1))
   const digest = digestTask(task)
@@ -88,29 +88,26 @@ export const taskMessage = (task: TaskStatement, attesters: readonly TestAtteste
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
-/** The other signature over the same digest by the same key: s in the upper half. Every strict verifier refuses it. */
+/** Returns the malleable twin of a signature, with s in the upper half. */
 export const highSTwin = (signature: Hex): Hex => {
   const s = (ORDER - BigInt(`0x${signature.slice(66, 130)}`)).toString(16).padStart(64, '0')
   return `0x${signature.slice(2, 66)}${s}${signature.endsWith('1b') ? '1c' : '1b'}`
 }
 
-/** The same signature with the recovery byte replaced. */
+/** Replaces the recovery byte. */
 export const withRecoveryByte = (signature: Hex, byte: number): Hex =>
   `0x${signature.slice(2, 130)}${byte.toString(16).padStart(2, '0')}`
 
-/** The same bytes with one bit of one byte changed. */
+/** Flips a bit of one byte. */
 export const flipBit = (bytes: Hex, index: number): Hex => {
   const flipped = Uint8Array.fromHex(bytes.slice(2))
   flipped[index] = flipped[index]! ^ 1
   return `0x${flipped.toHex()}`
 }
 
-/** `_deposit(address)` and its arguments, as the contracts encode their own internal functions. */
+/** Encodes an internal function such as `_deposit(address)` and its arguments as the contracts do. */
 export const encodeInternal = (signature: string, ...values: readonly [string, unknown][]): Hex => {
   const types = values.map(([type]) => ({ type }))
-  const encoded = encodeAbiParameters(
-    types,
-    values.map(([, value]) => value),
-  )
+  const encoded = encodeAbiParameters(types, [...values.map(([, value]) => value)])
   return `${toFunctionSelector(signature)}${encoded.slice(2)}`
 }

@@ -1,5 +1,4 @@
-// contracts/ as a package: what its README shows compiles under the package's name, the addresses that it names are where
-// contracts get, and the mixins work behind a proxy.
+// The package in contracts/: its README and examples, its CREATE2 addresses, and its mixins behind a proxy.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,7 +17,7 @@ const readExample = (path: string): string => readFileSync(join(FOLDER, 'example
 const TIMEOUT_MS = 120_000
 
 test(
-  'the README’s contract is that of both examples, and compiles by the package’s name, with the Foundry example’s test',
+  'the contract of the README is in both examples, and compiles with the Foundry test under the name of the package',
   TIMEOUT_MS,
   async () => {
     const content = /```solidity\n([\s\S]*?)```/.exec(readme)?.[1] ?? ''
@@ -30,23 +29,19 @@ test(
     expect(imported.length).toBeGreaterThan(3)
     for (const path of imported) expect(existsSync(join(FOLDER, path))).toBe(true)
     const { language, settings, sources } = standardInput()
-    // Those that the mixins need: the others take the compiler a minute.
+    // Only the sources of the mixins, because all sources take a minute.
     const named = Object.entries(sources).flatMap(([name, source]) =>
       /^src\/(?!PolicyRegistryUpgradeable)\w+\.sol$/.test(name)
         ? [[`${contractsPackage.name}/${name}`, source] as const]
         : [],
     )
     const example = { 'src/Counter.sol': { content }, 'test/Counter.t.sol': { content: tests } }
-    const compiled = await loadContracts({
-      language,
-      settings,
-      sources: { ...Object.fromEntries(named), ...example },
-    })
+    const compiled = await loadContracts({ language, settings, sources: { ...Object.fromEntries(named), ...example } })
     for (const name of ['Counter', 'CounterTest']) expect(compiled[name]?.deployedBytecode.length).toBeGreaterThan(2)
   },
 )
 
-test('the examples have the compiler, its settings and the remappings of the package', () => {
+test('the examples use the compiler, settings and remappings of the package', () => {
   const { evmVersion, optimizer } = standardInput().settings
   const { solc, viem } = { ...dependencies, ...devDependencies }
   const foundry = Bun.TOML.parse(readExample('foundry/foundry.toml')) as { profile: { default: object } }
@@ -59,7 +54,7 @@ test('the examples have the compiler, its settings and the remappings of the pac
     expect(config).toContain(text)
 })
 
-test('the package has everything that its README names', () => {
+test('the package has its files, and the README has its remappings', () => {
   for (const path of contractsPackage.files.filter((file) => !file.includes('*'))) {
     expect(existsSync(join(FOLDER, path))).toBe(true)
   }
@@ -73,7 +68,7 @@ describeOnChain('contracts/', () => {
   }, TIMEOUT_MS)
   afterAll(() => chain?.stop())
 
-  test('gets to the addresses that create2.ts and the README say', async () => {
+  test('deploys to the addresses of create2.ts and the README', async () => {
     const contracts = await loadContracts()
     const [owner] = chain.accounts as [Hex]
     const upgradeable = create2Deployment(contracts, 'PolicyRegistryUpgradeable', [])
@@ -89,7 +84,7 @@ describeOnChain('contracts/', () => {
     expect(() => create2Deployment(contracts, 'PolicyClient', [])).toThrow('no contract PolicyClient')
   })
 
-  test('has mixins that keep their state in a proxy', async () => {
+  test('has mixins that store their state in a proxy', async () => {
     const [owner, user] = chain.accounts as [Hex, Hex]
     const attester = testAttester(1)
     const registry = await chain.deploy('PolicyRegistry', owner)
@@ -97,11 +92,8 @@ describeOnChain('contracts/', () => {
     const implementation = await chain.deploy('UpgradeableGuardedVault')
     const { abi } = implementation
     const policy = 'x-0123456789abcdef'
-    const initialization = encodeFunctionData({
-      abi,
-      functionName: 'initialize',
-      args: [owner, registry.address, policy],
-    })
+    const args = [owner, registry.address, policy]
+    const initialization = encodeFunctionData({ abi, functionName: 'initialize', args })
     const { address } = await chain.deploy('ERC1967Proxy', implementation.address, initialization)
     const vault = { address, abi }
     expect(await chain.read<string>(vault, 'getPolicyID')).toBe(policy)
@@ -115,8 +107,8 @@ describeOnChain('contracts/', () => {
     const deposit = async (value: bigint, signedFor: Hex) => {
       const statement = { chainId: 8453, uuid: crypto.randomUUID(), from: user, to: signedFor, value: 5n, data, policy }
       const attestation = attester.attest({ ...statement, expirationSeconds })
-      return (await chain.send({ to: vault, name: 'deposit', arguments: [user, attestation], from: user, value }))
-        .reverted
+      const call = { to: vault, name: 'deposit', arguments: [user, attestation], from: user, value }
+      return (await chain.send(call)).reverted
     }
     expect(await deposit(6n, address)).not.toBeNull()
     expect(await deposit(5n, implementation.address)).not.toBeNull()

@@ -1,4 +1,4 @@
-// The tables of docs/contracts.md are what the contracts and programs cost now: measured again, and compared digit by digit.
+// The tables of docs/contracts.md, compared with new measurements.
 import { expect, test } from 'bun:test'
 import { gasTable } from '../../contracts/gas.ts'
 import { tableOnPage } from '../../contracts/page-table.ts'
@@ -7,13 +7,13 @@ import { describeOnChain } from './anvil.ts'
 import { describeOnSvm } from './svm.ts'
 
 describeOnChain('the gas table of docs/contracts.md', () => {
-  test('is what bun contracts/gas.ts --write puts there', async () => {
+  test('equals the output of bun contracts/gas.ts --write', async () => {
     expect(await gasTable()).toBe(tableOnPage('gas'))
   })
 })
 
 describeOnSvm('the Solana table of docs/contracts.md', () => {
-  test('is what bun contracts/solana/costs.ts --write puts there', () => {
+  test('equals the output of bun contracts/solana/costs.ts --write', () => {
     expect(solanaCostTable()).toBe(tableOnPage('solana costs'))
   })
 })

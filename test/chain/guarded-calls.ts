@@ -1,23 +1,22 @@
-// Calls of the example contracts with attestations that the running service made for them, and every way to change one
-// field of such a call.
+// Calls of the example contracts with attestations of the running service, and every change of one field of such a call.
 import type { Hex } from 'viem'
 import { type AttestationArgument, encodeInternal, flipBit, highSTwin, withRecoveryByte } from './attesting.ts'
 import type { Call, Deployed } from './local-chain.ts'
 import { EVM_CHAINS, type ExampleContract, SECOND_ATTESTER, type ServiceOnChain } from './service-on-chain.ts'
 
-export interface GuardedCall {
+interface GuardedCall {
   readonly contract: ExampleContract
   readonly name: 'deposit' | 'transfer'
   readonly from: Hex
   /** The arguments before the attestation. */
   readonly values: readonly [Hex, ...bigint[]]
   readonly value: bigint
-  /** What the backend sends as `data`; left out for the contracts that look at the sender only. */
+  /** `data` of the request; absent for contracts that check only the sender. */
   readonly data?: Hex
 }
 
-/** The n-th call: the contracts in turn, senders and amounts changing. */
-export const guardedCall = (accounts: readonly Hex[], n: number): GuardedCall => {
+/** Returns the n-th call, with the contracts in turn and different senders and amounts. */
+const guardedCall = (accounts: readonly Hex[], n: number): GuardedCall => {
   const owner = accounts[0]!
   const user = accounts[1 + (n % 8)]!
   const receiver = accounts[9]!
@@ -46,17 +45,13 @@ const withAttestation = (to: Deployed, call: GuardedCall, attestation: Attestati
   value: call.value,
 })
 
-export interface AttestedCall {
+interface AttestedCall {
   readonly call: Call
   readonly attestation: AttestationArgument
 }
 
-/** Asks the service for an attestation for the call. @throws Error when it gives none. */
-export const attestCall = async (
-  world: ServiceOnChain,
-  call: GuardedCall,
-  chainName: string,
-): Promise<AttestedCall> => {
+/** @throws Error if the service does not attest */
+const attestCall = async (world: ServiceOnChain, call: GuardedCall, chainName: string): Promise<AttestedCall> => {
   const { target } = world.contracts[call.contract]
   const attestation = await world.attest({
     from: call.from,
@@ -67,7 +62,7 @@ export const attestCall = async (
   return { call: withAttestation(target, call, attestation), attestation }
 }
 
-/** Name of the field, the changed call, and the error it has to end with. */
+/** Name of the field, the changed call, and the expected error. */
 type Mutation = readonly [string, Call, string]
 
 const mutationsOf = (world: ServiceOnChain, wanted: GuardedCall, attested: AttestedCall, n: number): Mutation[] => {
@@ -104,9 +99,9 @@ const mutationsOf = (world: ServiceOnChain, wanted: GuardedCall, attested: Attes
 }
 
 /**
- * The n-th attestation, over all chains and contracts in turn: asked of the service, each change of one field tried,
- * then spent, then tried again. Resolves to the number of changes that were refused.
- * @throws Error naming what was not as it should be.
+ * Requests the n-th attestation, over all chains and contracts in turn, tries each change of one field, spends it, and
+ * replays it. Returns the number of refused changes.
+ * @throws Error with the field of an unexpected outcome
  */
 export const exerciseAttestation = async (world: ServiceOnChain, n: number): Promise<number> => {
   const { chain, verificationHash } = world

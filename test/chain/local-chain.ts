@@ -1,4 +1,4 @@
-// What tests and the gas report do with a local node: deploy, call, send, move the clock, change the chain id.
+// A local EVM chain of tests and the gas report: deployments, calls, transactions, clock and chain id.
 import {
   type Abi,
   decodeErrorResult,
@@ -20,17 +20,17 @@ export interface Call {
   readonly to: Deployed
   readonly name: string
   readonly arguments?: readonly unknown[]
-  /** The first funded account by default. Any address may send: the node impersonates it. */
+  /** Defaults to the first funded account. Any address can send, because the node impersonates it. */
   readonly from?: Hex
   readonly value?: bigint
 }
 
-/** `reverted` is the name of the contract's error, or the raw data where it has none. */
+/** `reverted` is the name of the contract's error, or the raw data if it has none. */
 export type Outcome = { readonly result: unknown } | { readonly reverted: string }
 
 export interface Receipt {
   readonly gasUsed: number
-  /** Null when the transaction succeeded. */
+  /** Null if the transaction succeeded. */
   readonly reverted: string | null
   readonly logs: ReadonlyArray<{ readonly address: Hex; readonly topics: [Hex, ...Hex[]]; readonly data: Hex }>
 }
@@ -41,16 +41,16 @@ export interface LocalChain {
   readonly contracts: CompiledContracts
   request<Result>(method: string, parameters?: readonly unknown[]): Promise<Result>
   deploy(contract: string | CompiledContract, ...parameters: readonly unknown[]): Promise<Deployed>
-  /** eth_call on the latest block. */
+  /** Calls eth_call on the latest block. */
   call(call: Call): Promise<Outcome>
-  /** The result of a call that must not revert. */
+  /** Returns the result of a call that must not revert. */
   read<Result>(to: Deployed, name: string, ...parameters: readonly unknown[]): Promise<Result>
-  /** A transaction in a block of its own. */
+  /** Sends a transaction in a separate block. */
   send(call: Call): Promise<Receipt>
   setChainId(chainId: number): Promise<void>
-  /** Of the latest block, as are the block number and every `call`. */
+  /** Timestamp of the latest block. */
   timestampSeconds(): Promise<number>
-  /** The next block's, exactly. */
+  /** Sets the timestamp of the next block. */
   setNextTimestamp(seconds: number): Promise<void>
   mine(blocks?: number): Promise<void>
   stop(): Promise<void>
@@ -82,9 +82,9 @@ interface NodeReceipt {
 const quantity = (value: bigint | number): Hex => `0x${value.toString(16)}`
 const GAS = quantity(5_000_000)
 
-/** @param gas as startAnvil's */
+/** @param gas as for startAnvil */
 export const startLocalChain = async (chainId: number, gas?: 'free' | 'usual'): Promise<LocalChain> => {
-  // The sources are compiled before the node starts, so that a source that does not compile leaves no process behind.
+  // Compiled before the node starts, so that a compiler error leaves no process.
   const contracts = await loadContracts()
   const errors = Object.values(contracts).flatMap((contract) => contract.abi.filter((item) => item.type === 'error'))
   const node = await startAnvil(chainId, gas)
@@ -129,7 +129,7 @@ export const startLocalChain = async (chainId: number, gas?: 'free' | 'usual'): 
     }
   }
 
-  /** The answer comes once the transaction is in a block. */
+  /** Waits until the transaction is in a block. */
   const mined = (fields: Readonly<Record<string, unknown>>): Promise<NodeReceipt> =>
     request('eth_sendTransactionSync', [{ gas: GAS, ...(gas === 'usual' ? {} : { gasPrice: '0x0' }), ...fields }])
 
@@ -167,11 +167,8 @@ export const startLocalChain = async (chainId: number, gas?: 'free' | 'usual'): 
     async send(wanted) {
       const receipt = await mined(transaction(wanted))
       const traced = async (): Promise<string> => {
-        const trace = await request<{ output?: Hex }>('debug_traceTransaction', [
-          receipt.transactionHash,
-          { tracer: 'callTracer' },
-        ])
-        return errorName(trace.output)
+        const parameters = [receipt.transactionHash, { tracer: 'callTracer' }]
+        return errorName((await request<{ output?: Hex }>('debug_traceTransaction', parameters)).output)
       }
       return {
         gasUsed: Number(receipt.gasUsed),

@@ -1,5 +1,5 @@
-// The client mixins in the example contracts, as a wallet uses them: an attestation opens exactly the call that it was
-// made for. Signed by our own digests; the running service's answers go through service-attestations.test.ts.
+// The client mixins in the example contracts, with attestations of test keys: each is valid for exactly its call. Those of
+// a running service: service-attestations.test.ts.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Hex } from 'viem'
 import type { EvmStatement } from '../signing/statements.ts'
@@ -29,8 +29,7 @@ describeOnChain('client contracts', () => {
   })
   afterAll(() => chain?.stop())
 
-  const deployVault = (name: string) => chain.deploy(name, owner, registry.address, POLICY)
-  const deployToken = (name: string) => chain.deploy(name, owner, registry.address, POLICY, SUPPLY)
+  const deploy = (name: string, ...more: bigint[]) => chain.deploy(name, owner, registry.address, POLICY, ...more)
 
   interface GuardedCall {
     readonly name: string
@@ -42,13 +41,13 @@ describeOnChain('client contracts', () => {
   interface Scenario {
     readonly contract: string
     deploy(): Promise<Deployed>
-    /** The n-th call, and what the backend sends to the attestation API for it. */
+    /** Returns the n-th call, and the data and value of its attestation request. */
     call(n: number): GuardedCall & { readonly data: Hex; readonly signedValue: bigint }
   }
 
   const deposit = (contract: string, whole: boolean): Scenario => ({
     contract,
-    deploy: () => deployVault(contract),
+    deploy: () => deploy(contract),
     call: (n) => ({
       name: 'deposit',
       values: [other],
@@ -61,7 +60,7 @@ describeOnChain('client contracts', () => {
 
   const transfer = (contract: string, whole: boolean): Scenario => ({
     contract,
-    deploy: () => deployToken(contract),
+    deploy: () => deploy(contract, SUPPLY),
     call: (n) => ({
       name: 'transfer',
       values: [other, BigInt(n) * 7n],
@@ -105,13 +104,13 @@ describeOnChain('client contracts', () => {
       twin = await scenario.deploy()
     })
 
-    test('tells the registry its policy', async () => {
+    test('sets its policy in the registry', async () => {
       expect(await chain.read<string>(registry, 'getPolicyID', target.address)).toBe(POLICY)
       expect(await chain.read<string>(target, 'getPolicyID')).toBe(POLICY)
       expect(await chain.read<Hex>(target, 'getRegistry')).toBe(registry.address)
     })
 
-    test(`${ROUNDS} attestations: each change is refused, then each opens its call once`, async () => {
+    test(`${ROUNDS} attestations are refused with a change, and each accepted once`, async () => {
       for (let round = 0; round < ROUNDS; round++) {
         const call = scenario.call(round)
         const attestation = attester.attest(await statementFor(target, call))
@@ -140,7 +139,7 @@ describeOnChain('client contracts', () => {
       }
     })
 
-    test('another policy, another chain or another registry refuse it; coming back accepts it', async () => {
+    test('an attestation is refused with another policy, chain or registry, and then accepted', async () => {
       const call = scenario.call(1)
       const good = guarded(target, call, attester.attest(await statementFor(target, call)))
       const set = async (name: string, value: string): Promise<void> => {
@@ -155,15 +154,15 @@ describeOnChain('client contracts', () => {
       expect(await chain.call(good)).toEqual(invalid)
       await chain.setChainId(8453)
 
-      const strange = await chain.deploy('PolicyRegistry', owner)
-      await set('setRegistry', strange.address)
-      expect(await chain.read<string>(strange, 'getPolicyID', target.address)).toBe(POLICY)
+      const otherRegistry = await chain.deploy('PolicyRegistry', owner)
+      await set('setRegistry', otherRegistry.address)
+      expect(await chain.read<string>(otherRegistry, 'getPolicyID', target.address)).toBe(POLICY)
       expect(await chain.call(good)).toEqual({ reverted: 'AttesterNotRegistered' })
       await set('setRegistry', registry.address)
       expect((await chain.send(good)).reverted).toBeNull()
     })
 
-    test('policy and registry are the owner’s to set, and the registry has to be a contract', async () => {
+    test('only the owner sets the policy and the registry, which must be a contract', async () => {
       for (const [name, value] of [
         ['setPolicyID', 'x'],
         ['setRegistry', registry.address],
@@ -176,19 +175,19 @@ describeOnChain('client contracts', () => {
     })
   })
 
-  test('a registry that answers no, instead of reverting, lets nobody in', async () => {
-    const vault = await deployVault('GuardedVault')
-    const answersNo = '0x00000000000000000000000000000000000000a1'
-    // PUSH1 32, PUSH0, RETURN: 32 zero bytes, whatever is asked.
-    await chain.request('anvil_setCode', [answersNo, '0x60205ff3'])
-    await chain.send({ to: vault, name: 'setRegistry', arguments: [answersNo] })
+  test('a call is refused if the registry returns false without reverting', async () => {
+    const vault = await deploy('GuardedVault')
+    const refusing = '0x00000000000000000000000000000000000000a1'
+    // PUSH1 32, PUSH0, RETURN: always 32 zero bytes.
+    await chain.request('anvil_setCode', [refusing, '0x60205ff3'])
+    await chain.send({ to: vault, name: 'setRegistry', arguments: [refusing] })
     const call = deposit('GuardedVault', true).call(1)
     const attestation = attester.attest(await statementFor(vault, call))
     expect(await chain.call(guarded(vault, call, attestation))).toEqual({ reverted: 'AttestationRefused' })
   })
 
-  test('BasicPolicyClient: the attestation is for the sender, whatever the arguments and the value', async () => {
-    const vault = await deployVault('BasicGuardedVault')
+  test('BasicPolicyClient: an attestation is valid for any arguments and value of its sender', async () => {
+    const vault = await deploy('BasicGuardedVault')
     const call = deposit('BasicGuardedVault', false).call(1)
     const attestation = attester.attest(await statementFor(vault, call))
     const changed = { ...call, values: [owner], value: 12345n }
@@ -197,8 +196,8 @@ describeOnChain('client contracts', () => {
     expect((await chain.send({ to: vault, name: 'withdraw', arguments: [owner, 12345n] })).reverted).toBeNull()
   })
 
-  test('GuardedVault: what came in goes out where the attestation says, and not a wei more', async () => {
-    const vault = await deployVault('GuardedVault')
+  test('GuardedVault: a withdrawal pays the attested receiver, up to the balance', async () => {
+    const vault = await deploy('GuardedVault')
     const receiver = '0x00000000000000000000000000000000000000c5'
     const paid = deposit('GuardedVault', true).call(99)
     await chain.send(guarded(vault, paid, attester.attest(await statementFor(vault, paid))))
@@ -214,7 +213,7 @@ describeOnChain('client contracts', () => {
     const attestation = attester.attest(await statementFor(vault, tooMuch))
     const refused = await chain.send(guarded(vault, tooMuch, attestation))
     expect(refused.reverted).toBe('BalanceTooLow')
-    // A call that fails after the check leaves the attestation unspent.
+    // A call that fails after the check does not spend the attestation.
     expect(await chain.read<boolean>(registry, 'usedStatementUUIDs', attestation.uuid)).toBe(false)
 
     const all = withdrawal(100n)

@@ -1,5 +1,4 @@
-// What owners and clients do with a policy registry, the same for the fixed one and the one behind a proxy; and what
-// only the proxied one does.
+// The administration of policy registries, fixed and behind a proxy, and upgrades of the latter.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { encodeFunctionData, getAddress, type Hex } from 'viem'
@@ -45,12 +44,12 @@ describeOnChain('a policy registry', () => {
     const change = (name: 'registerAttester' | 'deregisterAttester', address: string) =>
       ({ to: registry, name, arguments: [address] }) as const
 
-    test('has the owner that it was deployed with', async () => {
+    test('has the owner of its deployment', async () => {
       expect(await chain.read<Hex>(registry, 'owner')).toBe(owner)
       expect(await chain.read<Hex>(registry, 'pendingOwner')).toBe(ZERO)
     })
 
-    test('each client sets its own policy identifier', async () => {
+    test('stores a policy identifier per client', async () => {
       for (const policy of ['x-0123456789abcdef', `x-${'0'.repeat(62)}`, '']) {
         await chain.send({ to: registry, name: 'setPolicyID', arguments: [policy], from: second })
         expect(await chain.read<string>(registry, 'getPolicyID', second)).toBe(policy)
@@ -58,7 +57,7 @@ describeOnChain('a policy registry', () => {
       }
     })
 
-    test('attesters are added and removed by the owner only, once each, and never the zero address', async () => {
+    test('only the owner adds and removes attesters, once each, and never the zero address', async () => {
       const { address } = attester
       for (const name of ['registerAttester', 'deregisterAttester'] as const) {
         expect(await chain.call({ ...change(name, address), from: second })).toEqual({ reverted: 'CallerNotOwner' })
@@ -69,7 +68,7 @@ describeOnChain('a policy registry', () => {
       expect(await chain.call(change('registerAttester', address))).toEqual({ reverted: 'AttesterAlreadyRegistered' })
     })
 
-    test('after any sequence of changes, the list is the set of those that are registered', async () => {
+    test('lists the registered attesters after any sequence of changes', async () => {
       const candidates = Array.from({ length: 6 }, (_, index) => testAttester(index + 10).address)
       const model = new Set(await chain.read<Hex[]>(registry, 'getRegisteredAttesters'))
       for (const choice of fc.sample(fc.integer({ min: 0, max: candidates.length - 1 }), 60)) {
@@ -85,43 +84,42 @@ describeOnChain('a policy registry', () => {
       }
     })
 
-    test('ownership is offered, then accepted; an offer can be withdrawn; nobody else can take it', async () => {
-      const offer = async (to: Hex, from: Hex): Promise<string | null> =>
+    test('only the proposed owner can accept ownership, until the proposal is withdrawn', async () => {
+      const propose = async (to: Hex, from: Hex): Promise<string | null> =>
         (await chain.send({ to: registry, name: 'transferOwnership', arguments: [to], from })).reverted
       const accept = async (from: Hex): Promise<string | null> =>
         (await chain.send({ to: registry, name: 'acceptOwnership', from })).reverted
-      expect(await offer(third, third)).toBe('CallerNotOwner')
+      expect(await propose(third, third)).toBe('CallerNotOwner')
 
-      expect(await offer(second, owner)).toBeNull()
+      expect(await propose(second, owner)).toBeNull()
       expect(await chain.read<Hex>(registry, 'owner')).toBe(owner)
       expect(await chain.read<Hex>(registry, 'pendingOwner')).toBe(second)
       expect(await accept(third)).toBe('CallerNotPendingOwner')
-      expect(await offer(ZERO, owner)).toBeNull()
+      expect(await propose(ZERO, owner)).toBeNull()
       expect(await accept(second)).toBe('CallerNotPendingOwner')
 
-      expect(await offer(second, owner)).toBeNull()
+      expect(await propose(second, owner)).toBeNull()
       expect(await accept(second)).toBeNull()
       expect(await chain.read<Hex>(registry, 'owner')).toBe(second)
       expect(await chain.read<Hex>(registry, 'pendingOwner')).toBe(ZERO)
       expect(await accept(second)).toBe('CallerNotPendingOwner')
-      expect(await offer(owner, owner)).toBe('CallerNotOwner')
+      expect(await propose(owner, owner)).toBe('CallerNotOwner')
     })
   })
 
-  test('a fixed registry is never without an owner', async () => {
+  test('a fixed registry requires an owner', async () => {
     await expect(chain.deploy('PolicyRegistry', ZERO)).rejects.toThrow('reverted')
   })
 
-  test('the implementation can be initialized by nobody, the proxy only once', async () => {
+  test('an implementation cannot be initialized, and a proxy only once', async () => {
     const implementation = await chain.deploy('PolicyRegistryUpgradeable')
     const initialize = { name: 'initialize', arguments: [second], from: second } as const
     expect(await chain.call({ to: implementation, ...initialize })).toEqual({ reverted: 'InvalidInitialization' })
-    expect(await chain.call({ to: await deployProxied(chain), ...initialize })).toEqual({
-      reverted: 'InvalidInitialization',
-    })
+    const proxied = await deployProxied(chain)
+    expect(await chain.call({ to: proxied, ...initialize })).toEqual({ reverted: 'InvalidInitialization' })
   })
 
-  test('an upgrade is the owner’s, and leaves owner, attesters, policies and spent uuids where they are', async () => {
+  test('only the owner upgrades, which keeps owner, attesters, policies and spent uuids', async () => {
     const registry = await deployProxied(chain)
     const before = await chain.request<Hex>('eth_getStorageAt', [registry.address, IMPLEMENTATION_SLOT, 'latest'])
     const statement = {
@@ -134,12 +132,8 @@ describeOnChain('a policy registry', () => {
       policy: 'x-0123456789abcdef',
       expirationSeconds: (await chain.timestampSeconds()) + 300,
     }
-    const validation = {
-      to: registry,
-      name: 'validateAttestation',
-      arguments: [statementArgument(statement), attester.attest(statement)],
-      from: third,
-    } as const
+    const values = [statementArgument(statement), attester.attest(statement)]
+    const validation = { to: registry, name: 'validateAttestation', arguments: values, from: third } as const
     await chain.send({ to: registry, name: 'registerAttester', arguments: [attester.address] })
     await chain.send({ to: registry, name: 'setPolicyID', arguments: ['x-0123456789abcdef'], from: third })
     expect((await chain.send(validation)).reverted).toBeNull()

@@ -1,5 +1,5 @@
-// The running service and the contracts that enforce its answers: registry, example contracts and verifier on a local
-// node, bound to the quick start's project on every EVM chain. For the suite's test and for the long run.
+// A running service, and a registry and example contracts on a local node, which are bound to the quick start's project on
+// every EVM chain.
 import type { Hex } from 'viem'
 import { parseEvmAddress } from '../../src/domain/address.ts'
 import { BUILT_IN_CHAINS, type EvmChain } from '../../src/domain/chain.ts'
@@ -7,22 +7,21 @@ import { systemClock } from '../../src/lib/time.ts'
 import { dataFolderAt } from '../../src/setup/data-folder.ts'
 import { openStore } from '../../src/store/store.ts'
 import { type RunningService, startService } from '../service/start-service.ts'
-import { type AttestationArgument, encodeInternal, type TaskMessageArgument, testAttester } from './attesting.ts'
+import { type AttestationArgument, testAttester } from './attesting.ts'
 import { type Deployed, type LocalChain, startLocalChain } from './local-chain.ts'
 
 export const EVM_CHAINS: readonly EvmChain[] = BUILT_IN_CHAINS.flatMap((chain) =>
   chain.family === 'evm' ? [chain] : [],
 )
 
-/** Registered beside the service's own, so that naming it is refused for its signature and not for being unknown. */
+/** A second registered attester, so that an attestation in its name is refused because of its signature. */
 export const SECOND_ATTESTER = testAttester(2).address
 
 const SUPPLY = 10n ** 24n
-const TIMESTAMP = 1
 
 export type ExampleContract = 'GuardedVault' | 'GuardedToken' | 'BasicGuardedVault' | 'BasicGuardedToken'
 
-/** The contract that is bound to the project, and another one like it. */
+/** The contract that is bound to the project, and an unbound copy. */
 export interface ContractPair {
   readonly target: Deployed
   readonly twin: Deployed
@@ -34,18 +33,13 @@ export interface ServiceOnChain {
   readonly quickstart: Readonly<Record<string, string>>
   readonly verificationHash: string
   readonly registry: Deployed
-  readonly verifier: Deployed
   readonly contracts: Readonly<Record<ExampleContract, ContractPair>>
-  /** @throws Error when the service does not attest. */
+  /** @throws Error if the service does not attest */
   attest(body: Readonly<Record<string, string>>): Promise<AttestationArgument>
-  /** A vault whose deposits need a task signed by `quorum` attesters. */
-  deployTaskVault(quorum: number): Promise<Deployed>
-  /** The service's task for a deposit for oneself; null unless `quorum` attesters signed it. */
-  taskFor(vault: Deployed, from: Hex, value: bigint, quorum: number): Promise<TaskMessageArgument | null>
   stop(): Promise<void>
 }
 
-/** Makes `addresses` the project's on every EVM chain, as `countersign project bind` does one at a time. */
+/** Binds the addresses to the project on every EVM chain. */
 const bindEverywhere = async (
   dataDirectory: string,
   verificationHash: string,
@@ -73,11 +67,8 @@ const bindEverywhere = async (
 const deployContracts = async (chain: LocalChain, evmAttester: string, verificationHash: string) => {
   const owner = chain.accounts[0]!
   const registry = await chain.deploy('PolicyRegistry', owner)
-  const verifier = await chain.deploy('TaskVerifier', owner, TIMESTAMP)
-  for (const to of [registry, verifier]) {
-    for (const attester of [evmAttester, SECOND_ATTESTER]) {
-      await chain.send({ to, name: 'registerAttester', arguments: [attester] })
-    }
+  for (const attester of [evmAttester, SECOND_ATTESTER]) {
+    await chain.send({ to: registry, name: 'registerAttester', arguments: [attester] })
   }
   const pair = async (contract: ExampleContract, ...more: readonly bigint[]): Promise<ContractPair> => ({
     target: await chain.deploy(contract, owner, registry.address, verificationHash, ...more),
@@ -85,7 +76,6 @@ const deployContracts = async (chain: LocalChain, evmAttester: string, verificat
   })
   return {
     registry,
-    verifier,
     contracts: {
       GuardedVault: await pair('GuardedVault'),
       GuardedToken: await pair('GuardedToken', SUPPLY),
@@ -109,35 +99,6 @@ const createAttest =
     return { ...answer.attestation, expiration: BigInt(answer.attestation.expiration) }
   }
 
-const createTaskFor =
-  ({ quickstart }: RunningService): ServiceOnChain['taskFor'] =>
-  async (vault, from, value, quorum) => {
-    const response = await fetch(`${quickstart['ATTESTATION_URL']}/v1/task`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-api-key': quickstart['ATTESTATION_API_KEY'] ?? '' },
-      body: JSON.stringify({
-        from,
-        to: vault.address,
-        data: encodeInternal('_deposit(address)', ['address', from]),
-        msg_value: value.toString(),
-      }),
-    })
-    if (response.status !== 200) return null
-    const answer = (await response.json()) as {
-      task_id: string
-      expiry_block: number
-      signers: Hex[]
-      signature: Hex[]
-    }
-    if (answer.signers.length !== quorum) return null
-    return {
-      taskId: answer.task_id,
-      expiry: BigInt(answer.expiry_block),
-      signerAddresses: answer.signers,
-      signatures: answer.signature,
-    }
-  }
-
 const connect = async (
   chain: LocalChain,
   service: RunningService,
@@ -155,18 +116,11 @@ const connect = async (
     quickstart,
     verificationHash,
     attest: createAttest(service),
-    taskFor: createTaskFor(service),
-    async deployTaskVault(quorum) {
-      const { address: verifier } = deployed.verifier
-      const vault = await chain.deploy('TaskGuardedVault', chain.accounts[0], verifier, verificationHash, quorum)
-      await bindEverywhere(dataDirectory, verificationHash, [vault.address])
-      return vault
-    },
     stop,
   }
 }
 
-/** Everything is stopped when any of it can't be started. */
+/** Stops everything if a part cannot be started. */
 export const startServiceOnChain = async (): Promise<ServiceOnChain> => {
   const chain = await startLocalChain(EVM_CHAINS[0]!.chainId)
   let service: RunningService | undefined

@@ -1,4 +1,4 @@
-// What the tests of the registry program's administration share: who there is beside a world's own, and the errors.
+// Accounts and errors that the tests of the registry program's administration share.
 import type { Keypair, TransactionInstruction } from '@solana/web3.js'
 import { createSolanaWorld, errorOf, keypair } from './solana-world.ts'
 
@@ -7,14 +7,14 @@ export const INVALID_AUTHORITY = 6003
 export const WRONG_ADDRESS = 2006
 export const UNSIGNED = /MissingRequiredSignature/
 
-/** Of the world's registry. */
+/** Authority of the registry. */
 export const authority = keypair(112)
-/** Of the world's guarded program. */
+/** Upgrade authority of the guarded program. */
 export const upgrader = keypair(122)
 export const stranger = keypair(150)
 export const next = keypair(151)
 
-/** A world in which the stranger and the next authority can pay. */
+/** Creates a world in which the stranger and the next authority have lamports. */
 export const createAdministeredWorld = () => {
   const world = createSolanaWorld()
   for (const { publicKey } of [stranger, next]) world.svm.give(publicKey, 10_000_000_000n)

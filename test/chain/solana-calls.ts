@@ -1,5 +1,4 @@
-// Solana attestations of the running service in the Ed25519 program and in the registry program, and every way to change
-// one field of them.
+// Solana attestations of the running service in the Ed25519 and registry programs, and every change of one field.
 import { createHash } from 'node:crypto'
 import { Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js'
 import bs58 from 'bs58'
@@ -16,7 +15,7 @@ const addressOf = (text: string): string => bs58.encode(hashOf(text))
 
 const walletOf = (n: number): Keypair => Keypair.fromSeed(hashOf(`countersign test wallet ${n}`))
 
-/** The n-th call: wallets, lamports and call data changing. */
+/** Returns the n-th call, with different wallets, lamports and call data. */
 const solanaCall = ({ quickstart }: RunningService, n: number): Required<SolanaAttestedCall> => ({
   from: walletOf(n).publicKey.toBase58(),
   to: quickstart['DEMO_PROGRAM'] ?? '',
@@ -36,7 +35,7 @@ const attest = async (service: RunningService, call: Required<SolanaAttestedCall
   return (JSON.parse(text) as { attestation: Attestation }).attestation
 }
 
-/** A registry that knows the service's attester, and the demo program with the demo project's policy. */
+/** Creates a world with the service's attester, and the demo program with the policy of the demo project. */
 export const createServiceWorld = ({ quickstart }: RunningService): SolanaWorld => {
   const world = createSolanaWorld()
   const { svm, registry, registryDeployment, targetDeployment } = world
@@ -51,15 +50,15 @@ export const createServiceWorld = ({ quickstart }: RunningService): SolanaWorld 
   return world
 }
 
-/** The Ed25519 program's errors: 0 is not a public key, 2 is not its signature. */
+/** Errors of the Ed25519 program: invalid public key, invalid signature. */
 const BY_ED25519 = [0, 2]
-/** The registry's: not this signature, not this attester, expired, already spent, another target's policy. */
+/** Errors of the registry: other signature, other attester, expired, already spent, policy of another target. */
 const BY_REGISTRY = [6011, 6012, 6016, 6018, 6022]
 
 /**
- * The n-th attestation: asked of the service, each change of one field tried, then accepted once. Resolves to the number of
- * transactions that were refused.
- * @throws Error naming what was not as it should be.
+ * Requests the n-th attestation, tries each change of one field, and spends it once. Returns the number of refused
+ * transactions.
+ * @throws Error with the field of an unexpected outcome
  */
 export const exerciseSolanaAttestation = async (
   service: RunningService,
@@ -108,10 +107,10 @@ export const exerciseSolanaAttestation = async (
   expectRefused('another prefix', send(check({}, {}, 'another_prefix')), BY_ED25519)
   expectRefused('no signature check', send(validate({}, {})), BY_REGISTRY)
   svm.setSeconds(BigInt(attestation.expiration + 31))
-  expectRefused('its time over', send(check({}, {}), validate({}, {})), BY_REGISTRY)
+  expectRefused('an expired attestation', send(check({}, {}), validate({}, {})), BY_REGISTRY)
   svm.setSeconds(BigInt(attestation.expiration))
   const accepted = send(check({}, {}), validate({}, {}))
   if (accepted !== null) throw new Error(`attestation ${n} was refused: ${accepted}`)
-  expectRefused('its uuid spent', send(check({}, {}), validate({}, {})), BY_REGISTRY)
+  expectRefused('a spent uuid', send(check({}, {}), validate({}, {})), BY_REGISTRY)
   return refused
 }

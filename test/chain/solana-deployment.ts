@@ -1,5 +1,5 @@
-// Deploys a program into the local machine as `solana program deploy` does: a buffer is written and the upgradeable loader,
-// which checks the file as a cluster would, makes the program of it. Source: the loader's instructions (bincode).
+// Deployment of a program with the upgradeable loader, which checks the file as a cluster does. Source: the loader's
+// instructions (bincode).
 import {
   type Keypair,
   PublicKey,
@@ -42,7 +42,7 @@ export interface Deployment {
   readonly authority: Keypair
 }
 
-/** @throws Error with what the loader says of the file */
+/** @throws Error with the refusal of the loader */
 export const deployProgram = (svm: LocalSvm, file: Uint8Array, { program, buffer, authority }: Deployment): void => {
   const expectDone = (instructions: TransactionInstruction[], signers: Keypair[]): void => {
     const { error } = svm.run(instructions, signers)
@@ -80,7 +80,7 @@ export const deployProgram = (svm: LocalSvm, file: Uint8Array, { program, buffer
   svm.nextSlot()
 }
 
-/** Gives the program to another upgrade authority, or to nobody for ever. */
+/** Sets another upgrade authority, or none if `next` is null. */
 export const setUpgradeAuthority = (
   svm: LocalSvm,
   { program, authority }: Deployment,

@@ -1,5 +1,4 @@
-// The IDL of the registry program says of every instruction what the client sends: name, accounts in order with their
-// rights, and as many bytes of arguments. The errors are those of the source.
+// The IDL of the registry program, compared with the instructions of the client and the errors of the source.
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -25,6 +24,7 @@ const PROGRAM = 'GjXtvmWihnf22Bg48srpzYrs6iGhSUvu1tzsf9L4u9Ck'
 const KEY = 'DeZVDBizsEVYvCDyLDLU8MPgE6ndYE2dDA1MXaL2neJC'
 const UUID = '00000000-0000-4000-8000-000000000001'
 const change = { target: KEY, authority: KEY }
+const call = { from: KEY, to: KEY, verificationHash: 'x-1', data: '0x0102' }
 const attestation = { uuid: UUID, expiration: 1, attester: KEY, signature: vectors.vectors[0]!.signature }
 
 const SENT: Readonly<Record<string, TransactionInstruction>> = {
@@ -34,27 +34,23 @@ const SENT: Readonly<Record<string, TransactionInstruction>> = {
   set_policy_id: setPolicyInstruction(PROGRAM, change, 'x-1'),
   update_policy_id: updatePolicyInstruction(PROGRAM, change, 'x-1'),
   set_policy_owner: setPolicyOwnerInstruction(PROGRAM, change, null),
-  validate_attestation: validateAttestationInstruction(
-    PROGRAM,
-    { from: KEY, to: KEY, verificationHash: 'x-1', data: '0x0102' },
-    attestation,
-  ),
+  validate_attestation: validateAttestationInstruction(PROGRAM, call, attestation),
   cleanup_expired_uuid: closeSpentUuidInstruction(PROGRAM, UUID, KEY),
   transfer_authority: transferAuthorityInstruction(PROGRAM, KEY, KEY),
   accept_authority: acceptAuthorityInstruction(PROGRAM, KEY),
 }
 
-/** Bytes of the arguments above, each once. */
+/** Sizes of the arguments above in bytes. */
 const BYTES: Readonly<Record<string, number>> = { pubkey: 32, u64: 8, string: 4 + 3, bytes: 4 + 2, Attestation: 120 }
 
 const hash = (text: string): number[] => [...createHash('sha256').update(text).digest().subarray(0, 8)]
 
 describe('the IDL of the registry program', () => {
-  test('has every instruction', () => {
+  test('has every instruction of the client', () => {
     expect(idl.instructions.map(({ name }) => name).sort()).toEqual(Object.keys(SENT).sort())
   })
 
-  test.each(idl.instructions)('says of $name what the client sends', ({ name, discriminator, accounts, args }) => {
+  test.each(idl.instructions)('describes $name as the client sends it', ({ name, discriminator, accounts, args }) => {
     const { keys, data } = SENT[name]!
     expect(discriminator).toEqual(hash(`global:${name}`))
     expect([...data.subarray(0, 8)]).toEqual(discriminator)
@@ -67,7 +63,7 @@ describe('the IDL of the registry program', () => {
     expect(data.length).toBe(8 + lengths.reduce((sum, length) => sum + length, 0))
   })
 
-  test('names accounts by their hashes, and every error of the program', () => {
+  test('has the discriminators of the accounts, and every error of the program', () => {
     for (const { name, discriminator } of idl.accounts) expect(discriminator).toEqual(hash(`account:${name}`))
     const source = readFileSync(join(FOLDER, 'registry', 'state.h'), 'utf8')
     const numbers = [...source.matchAll(/#define ERROR_\w+ (6\d{3})/g)].map(([, number]) => Number(number))

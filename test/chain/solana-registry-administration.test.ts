@@ -1,5 +1,4 @@
-// Who may change what the registry program knows: its authority and its attesters. And that the service
-// reads what the program wrote (threats row 42).
+// The authority and attesters of the registry program, and the service's reader of its accounts (threats row 42).
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { type Keypair, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import { accountOf, programDataOf } from '../../src/client/solana-accounts.ts'
@@ -49,11 +48,11 @@ describeOnSvm('the administration of the registry program', () => {
       deployProgram(world.svm, loadProgram('registry'), another)
     })
 
-    test('is for the program’s upgrade authority, once', () => {
+    test('is allowed once, to the upgrade authority of the program', () => {
       const own = initializeRegistryInstruction(program, textOf(another.authority))
       const foreign = initializeRegistryInstruction(program, textOf(stranger))
       expect(run(foreign, stranger)).toBe(UNAUTHORIZED)
-      // A program of the stranger's own.
+      // Program data of another program.
       const data = programDataOf(keypair(120).publicKey)
       expect(run(withAccount(initializeRegistryInstruction(program, textOf(upgrader)), 3, data), upgrader)).toBe(
         UNAUTHORIZED,
@@ -64,19 +63,19 @@ describeOnSvm('the administration of the registry program', () => {
       expect(run(own, another.authority)).toBe(ALREADY_INITIALIZED)
     })
 
-    test('takes no made-up program data', () => {
-      const made = keypair(153).publicKey
+    test('refuses forged program data', () => {
+      const forged = keypair(153).publicKey
       const real = world.svm.account(programDataOf(another.program.publicKey))!
       const data = Buffer.from(real.data)
       data.set(stranger.publicKey.toBytes(), 13)
       const own = initializeRegistryInstruction(program, textOf(stranger))
-      world.svm.setAccount(made, { ...real, data })
-      expect(run(withAccount(own, 3, made), stranger)).toBe(UNAUTHORIZED)
-      world.svm.setAccount(made, { ...real, data, owner: new PublicKey(world.target) })
-      expect(run(withAccount(own, 3, made), stranger)).toBe(UNAUTHORIZED)
+      world.svm.setAccount(forged, { ...real, data })
+      expect(run(withAccount(own, 3, forged), stranger)).toBe(UNAUTHORIZED)
+      world.svm.setAccount(forged, { ...real, data, owner: new PublicKey(world.target) })
+      expect(run(withAccount(own, 3, forged), stranger)).toBe(UNAUTHORIZED)
     })
 
-    test('is nobody’s after the upgrade authority is gone', () => {
+    test('is impossible without an upgrade authority', () => {
       setUpgradeAuthority(world.svm, another, null)
       const own = initializeRegistryInstruction(program, textOf(another.authority))
       expect(run(own, another.authority)).toBe(UNAUTHORIZED)
@@ -87,7 +86,7 @@ describeOnSvm('the administration of the registry program', () => {
     const register = (by: Keypair) => registerAttesterInstruction(world.registry, textOf(by), attester)
     const deregister = (by: Keypair) => deregisterAttesterInstruction(world.registry, textOf(by), attester)
 
-    test('are registered and deregistered by the authority alone', () => {
+    test('are registered and deregistered only by the authority', () => {
       expect(run(register(stranger), stranger)).toBe(UNAUTHORIZED)
       expect(run(withoutSignature(register(authority), 2))).toMatch(UNSIGNED)
       expect(run(deregister(authority), authority)).toBe(6001)
@@ -106,19 +105,19 @@ describeOnSvm('the administration of the registry program', () => {
       return { address, lamports: world.svm.account(address)!.lamports }
     }
 
-    test('are registered at their own address, and one is not taken for another', () => {
+    test('have their own addresses, and cannot be confused with other accounts', () => {
       const registered = keypair(140).publicKey
       const other = accountOf(new PublicKey(world.registry), 'attester', registered.toBytes())
       expect(run(withAccount(register(authority), 1, other), authority)).toBe(WRONG_ADDRESS)
       expect(run(withAccount(deregister(authority), 1, other), authority)).toBe(6001)
       expect(run(withAccount(register(authority), 3, new PublicKey(world.target)), authority)).toBe(3008)
-      // A policy account, too, has a key where an attester's has its own.
+      // A policy account has a key at the offset of an attester's key.
       const named = deregisterAttesterInstruction(world.registry, textOf(authority), world.target)
       const policy = accountOf(new PublicKey(world.registry), 'policy', new PublicKey(world.target).toBytes())
       expect(run(withAccount(named, 1, policy), authority)).toBe(6001)
     })
 
-    test('of another registry program are none here', () => {
+    test('cannot be registered with another registry program', () => {
       const another = deploymentOf(160)
       world.svm.give(another.authority.publicKey, 10_000_000_000n)
       deployProgram(world.svm, loadProgram('registry'), another)
@@ -151,16 +150,15 @@ describeOnSvm('the administration of the registry program', () => {
       expect(mayRegister(next)).toBeNull()
     })
 
-    test('can take the first step back', () => {
+    test('can withdraw the first step', () => {
       expect(run(transfer(authority, next), authority)).toBeNull()
       expect(run(transfer(authority, null), authority)).toBeNull()
       expect(run(accept(next), next)).toBe(INVALID_AUTHORITY)
-      // The system program is the zero key, and nobody signs for it.
       expect(mayRegister(authority)).toBeNull()
     })
   })
 
-  /** Every instruction but the validation, with who signs it. */
+  /** Returns every instruction except the validation, with its signers. */
   const everyInstruction = () => {
     const target = { target: world.target, authority: textOf(upgrader) }
     const all: [TransactionInstruction, ...Keypair[]][] = [
@@ -177,7 +175,7 @@ describeOnSvm('the administration of the registry program', () => {
     return all
   }
 
-  test('no instruction takes data or accounts that are cut, or data that goes on', () => {
+  test('every instruction refuses truncated data or accounts, and trailing data', () => {
     for (const [instruction, ...signers] of everyInstruction()) {
       const { keys, data } = instruction
       const withData = (bytes: Buffer) => run(new TransactionInstruction({ ...instruction, data: bytes }), ...signers)
@@ -192,7 +190,7 @@ describeOnSvm('the administration of the registry program', () => {
     }
   })
 
-  test('no instruction takes another account for the registry', () => {
+  test('every instruction refuses another account as the registry', () => {
     const program = new PublicKey(world.registry)
     const registry = accountOf(program, 'predicate_registry')
     const policy = accountOf(program, 'policy', new PublicKey(world.target).toBytes())
@@ -207,7 +205,7 @@ describeOnSvm('the administration of the registry program', () => {
     }
   })
 
-  test('the service reads what the program wrote', async () => {
+  test('the service reads the accounts of the program', async () => {
     const node = startFakeNode(({ params: [address] }) => {
       const account = world.svm.account(new PublicKey(address as string))
       if (account === null) return { value: null }

@@ -1,5 +1,5 @@
-// What an attacker can give the registry program's validation: other accounts in its places, data that is cut or goes on.
-// None of it is accepted (threats row 41). Other signature checks: solana-registry-checks.test.ts.
+// Forged accounts and data, which the validation of the registry program refuses (threats row 41). Forged signature checks:
+// solana-registry-checks.test.ts.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { Ed25519Program, Keypair, PublicKey, SYSVAR_INSTRUCTIONS_PUBKEY, TransactionInstruction } from '@solana/web3.js'
@@ -7,7 +7,6 @@ import fc from 'fast-check'
 import { accountOf } from '../../src/client/solana-accounts.ts'
 import { validateAttestationInstruction } from '../../src/client/solana-instructions.ts'
 import { setPolicyInstruction } from '../../src/client/solana-registry.ts'
-import { testKey } from '../signing/test-keys.ts'
 import { attest, createAttackedWorld, errorOf, keypair, POLICY, START_SECONDS, withAccount } from './solana-world.ts'
 import { describeOnSvm } from './svm.ts'
 
@@ -24,13 +23,13 @@ describeOnSvm('an attacker of the registry program', () => {
     ;({ world, run, pause } = createAttackedWorld())
   })
 
-  describe('who puts another account in a place', () => {
+  describe('with another account', () => {
     const swap = (validation: TransactionInstruction, place: Place, pubkey: PublicKey) =>
       withAccount(validation, PLACES.indexOf(place), pubkey)
     const addressAt = (validation: TransactionInstruction, place: Place) =>
       validation.keys[PLACES.indexOf(place)]!.pubkey
 
-    test('of the right data and another owner', () => {
+    test('is refused with valid data of another owner', () => {
       const outcomes = (['registry', 'attester', 'policy'] as const).map((place) => {
         const { check, validation } = world.attested()
         const copy = Keypair.generate().publicKey
@@ -41,15 +40,13 @@ describeOnSvm('an attacker of the registry program', () => {
       expect(outcomes).toEqual([6005, 6012, 6022])
     })
 
-    test('of another kind, or another’s', () => {
+    test('is refused with accounts of another kind or of others', () => {
       const { check, validation } = world.attested()
       const other = world.attested().validation
       const attester = attest(world.call(), world.nextUuid(), LATER, 141)
-      const otherAttester = addressAt(
-        validateAttestationInstruction(world.registry, world.call(), attester),
-        'attester',
-      )
-      // The same policy, of an account that is no program.
+      const ofAttester = validateAttestationInstruction(world.registry, world.call(), attester)
+      const otherAttester = addressAt(ofAttester, 'attester')
+      // The same policy of an account without a program.
       const elsewhere = { target: keypair(181).publicKey.toBase58(), authority: world.user.publicKey.toBase58() }
       const set = setPolicyInstruction(world.registry, elsewhere, POLICY, { targetSigns: true })
       world.must(set, keypair(181), world.user)
@@ -81,7 +78,7 @@ describeOnSvm('an attacker of the registry program', () => {
       expect(run(check, validation)).toBeNull()
     })
 
-    test('that looks like the instructions sysvar and is none', () => {
+    test('is refused with a forged instructions sysvar', () => {
       const { check, validation } = world.attested()
       const copy = Keypair.generate().publicKey
       world.svm.setAccount(copy, {
@@ -94,14 +91,14 @@ describeOnSvm('an attacker of the registry program', () => {
       expect(SYSVAR_INSTRUCTIONS_PUBKEY.equals(addressAt(validation, 'sysvar'))).toBe(true)
     })
 
-    test('for a wallet that has not signed', () => {
+    test('is refused without the signature of the wallet', () => {
       const { check, validation } = world.attested()
       const keys = validation.keys.map((key) => ({ ...key, isSigner: false }))
       const unsigned = new TransactionInstruction({ ...validation, keys })
       expect(errorOf(world.svm.run([check, unsigned]))).toMatch(/MissingRequiredSignature/)
     })
 
-    test('of random data, of the program or of anyone', () => {
+    test('is refused with random data of any owner', () => {
       const kinds = ['PredicateRegistry', 'AttesterAccount', 'PolicyAccount', 'SpentUuid', 'nothing of it'].map(
         (name) => createHash('sha256').update(`account:${name}`).digest().subarray(0, 8),
       )
@@ -117,7 +114,7 @@ describeOnSvm('an attacker of the registry program', () => {
       const copy = Keypair.generate().publicKey
       fc.assert(
         fc.property(arbitrary, ({ place, kind, length, bytes, isOwn }) => {
-          // With random bytes the attester and target are never the right ones; the registry is one that has the kind.
+          // A registry account needs only the right kind and owner, so its owner is always another.
           const data = Buffer.concat([kind, bytes]).subarray(0, length)
           const owner = isOwn && place !== 'registry' ? new PublicKey(world.registry) : new PublicKey(world.target)
           world.svm.setAccount(copy, { owner, lamports: 10_000_000, executable: false, data })
@@ -129,8 +126,8 @@ describeOnSvm('an attacker of the registry program', () => {
     })
   })
 
-  describe('who sends other data', () => {
-    test('cut anywhere, or longer', () => {
+  describe('with other data', () => {
+    test('is refused with truncated or trailing data', () => {
       const { check, validation } = world.attested()
       const send = (data: Buffer) => run(check, new TransactionInstruction({ ...validation, data }))
       for (let length = 0; length < validation.data.length; length += 3) {
@@ -143,7 +140,7 @@ describeOnSvm('an attacker of the registry program', () => {
       expect(run(check, validation)).toBeNull()
     })
 
-    test('or fewer accounts', () => {
+    test('is refused with fewer accounts', () => {
       const { check, validation } = world.attested()
       for (let count = 0; count < validation.keys.length; count++) {
         const keys = validation.keys.slice(0, count)
@@ -152,26 +149,26 @@ describeOnSvm('an attacker of the registry program', () => {
       }
     })
 
-    test('with an expiration at either end of what 8 bytes hold', () => {
+    test('is refused with an expiration of 0 or less, and accepted with the largest', () => {
       const outcomes = [2n ** 63n - 1n, -(2n ** 63n), -1n, 0n].map((expiration) => {
         const { call, attestation, validation } = world.attested()
         const bytes = Buffer.alloc(8)
         bytes.writeBigInt64LE(expiration)
-        const hash = createHash('sha256').update('predicate_solana_attestation')
-        hash.update(Buffer.from(attestation.uuid.replaceAll('-', ''), 'hex'))
-        hash.update(new PublicKey(call.from).toBytes()).update(new PublicKey(call.to).toBytes())
         const lamports = Buffer.alloc(8)
         lamports.writeBigUInt64LE(call.lamports)
-        hash.update(lamports).update(
-          createHash('sha256')
-            .update(Buffer.from(call.data.slice(2), 'hex'))
-            .digest(),
-        )
-        hash.update(createHash('sha256').update(call.verificationHash).digest()).update(bytes)
-        const check = Ed25519Program.createInstructionWithPrivateKey({
-          privateKey: Keypair.fromSeed(testKey(140)).secretKey,
-          message: hash.digest(),
-        })
+        const sha256 = (data: Uint8Array | string) => createHash('sha256').update(data).digest()
+        const parts = [
+          Buffer.from('predicate_solana_attestation'),
+          Buffer.from(attestation.uuid.replaceAll('-', ''), 'hex'),
+          new PublicKey(call.from).toBytes(),
+          new PublicKey(call.to).toBytes(),
+          lamports,
+          sha256(Buffer.from(call.data.slice(2), 'hex')),
+          sha256(call.verificationHash),
+          bytes,
+        ]
+        const message = sha256(Buffer.concat(parts))
+        const check = Ed25519Program.createInstructionWithPrivateKey({ privateKey: keypair(140).secretKey, message })
         const signature = check.data.subarray(48, 112)
         const data = Buffer.concat([validation.data.subarray(0, -72), signature, bytes])
         return run(check, new TransactionInstruction({ ...validation, data }))

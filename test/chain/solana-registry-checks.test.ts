@@ -1,5 +1,5 @@
-// What an attacker can put in the place of the signature check: another order, other places, another program. The registry
-// program accepts none of it (threats row 41).
+// Forged signature checks, which the registry program refuses: another order, other offsets, another program (threats
+// row 41).
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { Ed25519Program, PublicKey, TransactionInstruction } from '@solana/web3.js'
 import type { Attestation } from '../../src/client/attestation-types.ts'
@@ -12,16 +12,14 @@ const LATER = START_SECONDS + 300
 const NOT_THIS_SIGNATURE = 6011
 const THIS_INSTRUCTION = 0xffff
 
+/** Number of signatures, instruction indexes and offsets of the header. */
 interface Ed25519Fields {
   readonly count: number
-  readonly signatureAt: number
   readonly signatureIn: number
-  readonly keyAt: number
   readonly keyIn: number
-  readonly messageAt: number
-  readonly messageLength: number
   readonly messageIn: number
 }
+type Attested = ReturnType<SolanaWorld['attested']>
 
 describeOnSvm('an attacker of the registry program', () => {
   let { world, run, pause } = {} as ReturnType<typeof createAttackedWorld>
@@ -29,70 +27,49 @@ describeOnSvm('an attacker of the registry program', () => {
     ;({ world, run, pause } = createAttackedWorld())
   })
 
-  /** The Ed25519 program's instruction with these header fields over a body of key, signature, message. */
+  /** Returns an Ed25519 instruction with these header fields and a body of key, signature and message. */
   const ed25519 = (
     attestation: Attestation,
     message: Uint8Array,
     fields: Partial<Ed25519Fields>,
     more = Buffer.alloc(0),
   ) => {
-    const header: Ed25519Fields = {
+    const own = THIS_INSTRUCTION
+    const { count, signatureIn, keyIn, messageIn } = {
       count: 1,
-      signatureAt: 48,
-      signatureIn: THIS_INSTRUCTION,
-      keyAt: 16,
-      keyIn: THIS_INSTRUCTION,
-      messageAt: 112,
-      messageLength: message.length,
-      messageIn: THIS_INSTRUCTION,
+      signatureIn: own,
+      keyIn: own,
+      messageIn: own,
       ...fields,
     }
-    const { signatureAt, signatureIn, keyAt, keyIn, messageAt, messageLength, messageIn } = header
     const words = Buffer.alloc(14)
-    for (const [index, word] of [
-      signatureAt,
-      signatureIn,
-      keyAt,
-      keyIn,
-      messageAt,
-      messageLength,
-      messageIn,
-    ].entries()) {
+    for (const [index, word] of [48, signatureIn, 16, keyIn, 112, message.length, messageIn].entries()) {
       words.writeUInt16LE(word, 2 * index)
     }
     const key = new PublicKey(attestation.attester).toBytes()
     const signature = Buffer.from(attestation.signature.slice(2), 'hex')
-    const data = Buffer.concat([Buffer.from([header.count, 0]), words, key, signature, message, more])
+    const data = Buffer.concat([Buffer.from([count, 0]), words, key, signature, message, more])
     return new TransactionInstruction({ programId: Ed25519Program.programId, keys: [], data })
   }
 
-  describe('who has a true attestation', () => {
+  describe('with a valid attestation', () => {
     test.each([
-      ['no signature check', ({ validation }: ReturnType<SolanaWorld['attested']>) => [validation]],
-      [
-        'the check after it',
-        ({ check, validation }: ReturnType<SolanaWorld['attested']>) => [pause(), validation, check],
-      ],
-      [
-        'something in between',
-        ({ check, validation }: ReturnType<SolanaWorld['attested']>) => [check, pause(), validation],
-      ],
-      [
-        'another instruction in the check’s place',
-        ({ validation }: ReturnType<SolanaWorld['attested']>) => [pause(), validation],
-      ],
+      ['no signature check', ({ validation }: Attested) => [validation]],
+      ['the check after the validation', ({ check, validation }: Attested) => [pause(), validation, check]],
+      ['an instruction in between', ({ check, validation }: Attested) => [check, pause(), validation]],
+      ['another instruction in place of the check', ({ validation }: Attested) => [pause(), validation]],
     ])('is refused with %s', (_, order) => {
       expect(run(...order(world.attested()))).toBe(NOT_THIS_SIGNATURE)
     })
 
-    test('spends it with one check once, not twice', () => {
+    test('spends it only once per check', () => {
       const { check, validation } = world.attested()
       expect(run(check, validation, validation)).toBe(NOT_THIS_SIGNATURE)
       expect(run(check, validation, check, validation)).toBe(6016)
       expect(run(check, validation)).toBeNull()
     })
 
-    test('can put its check’s parts at other places of the same instruction', () => {
+    test('can use other offsets in the same check', () => {
       const { call, attestation, validation } = world.attested()
       const message = solanaMessage(call, attestation)
       const moved = ed25519(attestation, message, {}, Buffer.concat([message, message]))
@@ -101,8 +78,8 @@ describeOnSvm('an attacker of the registry program', () => {
     })
   })
 
-  describe('whose check names other places', () => {
-    /** The Ed25519 program checks the attester's signature over another call; what the registry reads is this one's. */
+  describe('with another check', () => {
+    /** The Ed25519 program checks a signature over another call, and the registry reads this call. */
     const forged = (fields: Partial<Ed25519Fields>) => {
       const { call, attestation } = world.attested()
       const otherCall = world.call({ lamports: 6n })
@@ -117,11 +94,11 @@ describeOnSvm('an attacker of the registry program', () => {
       ['the signature and message of another instruction', { signatureIn: 0, keyIn: 0, messageIn: 0 }],
       ['its message from another instruction', { messageIn: 0 }],
       ['its key and message from another instruction', { keyIn: 0, messageIn: 0 }],
-    ])('takes %s', (_, fields) => {
+    ])('cannot use %s', (_, fields) => {
       expect(forged(fields)).toBe(NOT_THIS_SIGNATURE)
     })
 
-    test('names itself by its number instead of the usual word', () => {
+    test('cannot refer to the check by its index', () => {
       const { call, attestation, validation } = world.attested()
       for (const field of ['signatureIn', 'keyIn', 'messageIn'] as const) {
         const check = ed25519(attestation, solanaMessage(call, attestation), { [field]: 0 })
@@ -129,29 +106,26 @@ describeOnSvm('an attacker of the registry program', () => {
       }
     })
 
-    test('checks two signatures, or none', () => {
+    test('cannot check two signatures or none', () => {
       const { call, attestation, validation } = world.attested()
       const message = solanaMessage(call, attestation)
       const none = ed25519(attestation, message, { count: 0 })
-      // The Ed25519 program itself refuses data after the header of no signature.
+      // The Ed25519 program refuses data after the header of no signature.
       expect(run(none, validation)).toBe(4)
-      const empty = new TransactionInstruction({
-        programId: Ed25519Program.programId,
-        keys: [],
-        data: Buffer.from([0, 0]),
-      })
+      const { programId } = Ed25519Program
+      const empty = new TransactionInstruction({ programId, keys: [], data: Buffer.from([0, 0]) })
       expect(run(empty, validation)).toBe(NOT_THIS_SIGNATURE)
       const words = ed25519(attestation, message, {}).data.subarray(2, 16)
       const shifted = Buffer.from(words)
       for (const at of [0, 4, 8]) shifted.writeUInt16LE(words.readUInt16LE(at) + 14, at)
       const body = ed25519(attestation, message, {}).data.subarray(16)
       const data = Buffer.concat([Buffer.from([2, 0]), shifted, shifted, body])
-      const two = new TransactionInstruction({ programId: Ed25519Program.programId, keys: [], data })
+      const two = new TransactionInstruction({ programId, keys: [], data })
       expect(run(two, pause())).toBeNull()
       expect(run(two, validation)).toBe(NOT_THIS_SIGNATURE)
     })
 
-    test('checks a longer message that begins like the statement', () => {
+    test('cannot check a longer message with the statement as its prefix', () => {
       const { attestation, call } = world.attested()
       const message = Buffer.concat([solanaMessage(call, attestation), Buffer.from([0])])
       const check = Ed25519Program.createInstructionWithPrivateKey({ privateKey: keypair(140).secretKey, message })
@@ -160,20 +134,20 @@ describeOnSvm('an attacker of the registry program', () => {
       expect(run(check, validation)).toBe(NOT_THIS_SIGNATURE)
     })
 
-    test('has it made by a program that checks nothing', () => {
+    test('cannot use a program that checks nothing', () => {
       const accepting = keypair(180).publicKey
       world.svm.addProgram(accepting, acceptingProgram(), accepting)
       const { check, validation } = world.attested()
       expect(run(new TransactionInstruction({ ...check, programId: accepting }), validation)).toBe(NOT_THIS_SIGNATURE)
     })
 
-    test('gives the check an account', () => {
+    test('cannot add an account to the check', () => {
       const { check, validation } = world.attested()
       const keys = [{ pubkey: world.user.publicKey, isSigner: false, isWritable: false }]
       expect(run(new TransactionInstruction({ ...check, keys }), validation)).toBe(NOT_THIS_SIGNATURE)
     })
 
-    test('has a stranger’s signature checked', () => {
+    test('cannot check the signature of an unknown key', () => {
       const { call, attestation, validation } = world.attested()
       const message = solanaMessage(call, attestation)
       const check = Ed25519Program.createInstructionWithPrivateKey({ privateKey: keypair(143).secretKey, message })

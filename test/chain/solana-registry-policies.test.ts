@@ -1,5 +1,5 @@
-// Who may change the policies that the registry program knows: upgrade authorities of programs as they are at that moment,
-// owners who were declared, and accounts that sign (threats row 42).
+// Permissions to change policies in the registry program: current upgrade authorities, declared owners, and accounts that
+// sign (threats row 42).
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { type Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { accountOf, programDataOf } from '../../src/client/solana-accounts.ts'
@@ -36,7 +36,7 @@ describeOnSvm('policies in the registry program', () => {
     const own = (by: Keypair, to: Keypair | null) =>
       setPolicyOwnerInstruction(world.registry, change(by), to === null ? null : textOf(to))
 
-    test('is its upgrade authority’s, whoever that is now', () => {
+    test('is changed only by its current upgrade authority', () => {
       expect(run(set(upgrader), upgrader)).toBe(6100)
       expect(run(update(stranger), stranger)).toBe(UNAUTHORIZED)
       expect(run(update(authority), authority)).toBe(UNAUTHORIZED)
@@ -49,7 +49,7 @@ describeOnSvm('policies in the registry program', () => {
       expect(run(update(next), next)).toBe(UNAUTHORIZED)
     })
 
-    test('is not its key’s, nor set by the program data of another', () => {
+    test('is not set with the key of the program or with other program data', () => {
       const program = keypair(160)
       const another = deploymentOf(160)
       world.svm.give(another.authority.publicKey, 10_000_000_000n)
@@ -65,7 +65,7 @@ describeOnSvm('policies in the registry program', () => {
       expect(run(proper, another.authority)).toBeNull()
     })
 
-    test('can be handed to an owner, who keeps it when the program is final, and taken back before', () => {
+    test('can have an owner, who keeps it after the program is final and can be removed before', () => {
       expect(run(own(stranger, stranger), stranger)).toBe(UNAUTHORIZED)
       expect(run(withoutSignature(own(upgrader, next), 5), upgrader)).toMatch(UNSIGNED)
       expect(run(own(upgrader, next), upgrader, next)).toBeNull()
@@ -82,7 +82,7 @@ describeOnSvm('policies in the registry program', () => {
       expect(run(update(stranger), stranger)).toBeNull()
     })
 
-    test('is 1 to 64 visible characters', () => {
+    test('has 1 to 64 visible characters', () => {
       const withText = (text: string) => {
         const length = Buffer.alloc(4)
         length.writeUInt32LE(text.length)
@@ -90,20 +90,12 @@ describeOnSvm('policies in the registry program', () => {
         const bytes = Buffer.concat([data.subarray(0, 8), length, Buffer.from(text, 'latin1')])
         return run(new TransactionInstruction({ ...update(upgrader), data: bytes }), upgrader)
       }
-      expect(['', 'x y', 'x\u007f', 'x\u00e9', 'x\n', 'x'.repeat(65), 'x'.repeat(64), '!~'].map(withText)).toEqual([
-        6014,
-        6014,
-        6014,
-        6014,
-        6014,
-        6013,
-        null,
-        null,
-      ])
+      for (const text of ['', 'x y', 'x\u007f', 'x\u00e9', 'x\n']) expect(withText(text)).toBe(6014)
+      expect(['x'.repeat(65), 'x'.repeat(64), '!~'].map(withText)).toEqual([6013, null, null])
       expect(() => update(upgrader, 'two words')).toThrow('policy')
     })
 
-    test('is not changed through the account of another target', () => {
+    test('is not changed with the account of another target', () => {
       const other = keypair(154)
       const bare = { target: textOf(other), authority: textOf(stranger) }
       world.must(setPolicyInstruction(world.registry, bare, 'x-2', { targetSigns: true }), stranger, other)
@@ -111,13 +103,12 @@ describeOnSvm('policies in the registry program', () => {
       const mine = accountOf(new PublicKey(world.registry), 'policy', new PublicKey(world.target).toBytes())
       expect(run(withAccount(update(upgrader), 1, theirs), upgrader)).toBe(6027)
       expect(run(withAccount(updatePolicyInstruction(world.registry, bare, 'x-1'), 1, mine), stranger)).toBe(6027)
-      expect(
-        run(withAccount(update(upgrader), 1, accountOf(new PublicKey(world.registry), 'predicate_registry')), upgrader),
-      ).toBe(6022)
+      const registry = accountOf(new PublicKey(world.registry), 'predicate_registry')
+      expect(run(withAccount(update(upgrader), 1, registry), upgrader)).toBe(6022)
     })
   })
 
-  test('the policy of an account that is no program is set with its signature, and its owner’s from then on', () => {
+  test('the policy of an account without a program is set with its signature, and then owned', () => {
     const account = keypair(155)
     const bare = { target: textOf(account), authority: textOf(stranger) }
     const set = (signs: boolean) => setPolicyInstruction(world.registry, bare, 'x-1', { targetSigns: signs })
@@ -132,7 +123,7 @@ describeOnSvm('policies in the registry program', () => {
     expect(run(hand(stranger, null), stranger)).toBe(INVALID_AUTHORITY)
     expect(run(hand(stranger, next), stranger, next)).toBeNull()
     expect([update(stranger), update(next)]).toEqual([UNAUTHORIZED, null])
-    // A program is deployed at the address: from now on its upgrade authority says, and not who was there before.
+    // After a program is deployed at the address, only its upgrade authority can change the policy.
     const deployed = { program: account, buffer: keypair(156), authority: upgrader }
     deployProgram(world.svm, loadProgram('vault'), deployed)
     expect([update(next), update(upgrader)]).toEqual([UNAUTHORIZED, null])

@@ -1,5 +1,5 @@
-// The registry program in a Solana machine, deployed by the real loader: what our signing makes is accepted once, and
-// nothing else is (threats row 7). The accounts and instructions of an attacker: solana-registry-attacks.test.ts.
+// Validation in the registry program: each attestation is accepted once, and refused with any change (threats row 7).
+// Accounts and instructions of an attacker: solana-registry-attacks.test.ts.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { type PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import fc from 'fast-check'
@@ -28,7 +28,7 @@ for (const rules of ['usual', 'all'] as const) {
     beforeAll(() => {
       world = createSolanaWorld(rules)
     })
-    /** Runs with the clock at this second, then turns it back. */
+    /** Runs at this second, and then resets the clock. */
     const at = <Result>(seconds: number, run: () => Result): Result => {
       world.svm.setSeconds(BigInt(seconds))
       const result = run()
@@ -37,7 +37,7 @@ for (const rules of ['usual', 'all'] as const) {
     }
 
     describe('an attestation', () => {
-      test('is accepted once, and says so', () => {
+      test('is accepted once, and returns true', () => {
         const call = world.call()
         const attestation = attest(call, world.nextUuid(), LATER, 140)
         const { error, returned } = world.spend(call, attestation)
@@ -46,7 +46,7 @@ for (const rules of ['usual', 'all'] as const) {
         expect(errorOf(world.spend(call, attestation))).toBe(UUID_USED)
       })
 
-      test('needs the registry and the attester account to read only', () => {
+      test('needs no write access to the registry and attester accounts', () => {
         const { check, validation } = world.attested()
         const keys = validation.keys.map((key, at) => (at < 2 ? { ...key, isWritable: false } : key))
         const readOnly = new TransactionInstruction({ ...validation, keys })
@@ -56,7 +56,7 @@ for (const rules of ['usual', 'all'] as const) {
       test('of any statement is accepted', () => {
         const registered = { authority: world.targetDeployment.authority.publicKey.toBase58(), target: world.target }
         for (const statement of fc.sample(solanaStatement, 25)) {
-          // What a transaction has room for, and what the registry takes as a policy.
+          // Limited to the size of a transaction and to valid policies.
           const data = statement.data.slice(0, 2 + 2 * 400)
           const policy = statement.policy.replaceAll(/[^\x21-\x7e]/g, '').slice(0, 64) || POLICY
           world.must(updatePolicyInstruction(world.registry, registered, policy), world.targetDeployment.authority)
@@ -68,7 +68,7 @@ for (const rules of ['usual', 'all'] as const) {
         world.must(updatePolicyInstruction(world.registry, registered, POLICY), world.targetDeployment.authority)
       })
 
-      test('counts until 30 s after its expiration, and not a second longer', () => {
+      test('is accepted until 30 s after its expiration', () => {
         const call = world.call()
         const [early, last, late] = [0, 30, 31].map((drift) => {
           const attestation = attest(call, world.nextUuid(), LATER, 140)
@@ -77,13 +77,13 @@ for (const rules of ['usual', 'all'] as const) {
         expect([early, last, late]).toEqual([null, null, EXPIRED])
       })
 
-      test('that expires in millions of years counts', () => {
+      test('with the largest expiration is accepted', () => {
         const call = world.call()
         const far = attest(call, world.nextUuid(), Number.MAX_SAFE_INTEGER, 140)
         expect(world.spend(call, far).error).toBeNull()
       })
 
-      test('for which lamports were sent to its uuid’s address before is accepted all the same', () => {
+      test('is accepted if its uuid’s address has lamports', () => {
         const call = world.call()
         const funded = [1n, 10_000_000n].map((lamports) => {
           const attestation = attest(call, world.nextUuid(), LATER, 140)
@@ -91,17 +91,14 @@ for (const rules of ['usual', 'all'] as const) {
           const first = errorOf(world.spend(call, attestation))
           return [first, errorOf(world.spend(call, attestation))]
         })
-        expect(funded).toEqual([
-          [null, UUID_USED],
-          [null, UUID_USED],
-        ])
+        expect(funded).toEqual(Array(2).fill([null, UUID_USED]))
       })
     })
 
     test('no field of an attestation can be changed', () => {
       const other = keypair(131)
       world.svm.give(other.publicKey, 10_000_000_000n)
-      // Another account with a policy of the same name, so that the target alone differs.
+      // Another account with the same policy, so that only the target differs.
       const change = { target: other.publicKey.toBase58(), authority: other.publicKey.toBase58() }
       world.must(setPolicyInstruction(world.registry, change, POLICY, { targetSigns: true }), other)
       const call = world.call()
@@ -124,10 +121,9 @@ for (const rules of ['usual', 'all'] as const) {
         attester: validate({}, { attester: keypair(141).publicKey.toBase58() }),
         signature: validate({}, { signature: flipped as `0x${string}` }),
       }
-      expect(outcomes).toEqual(
-        Object.fromEntries(Object.keys(outcomes).map((field) => [field, NOT_THIS_SIGNATURE])) as never,
-      )
-      // The policy is the account's, not the caller's.
+      const refused = Object.keys(outcomes).map((field) => [field, NOT_THIS_SIGNATURE])
+      expect(outcomes).toEqual(Object.fromEntries(refused))
+      // The policy comes from the account, not from the caller.
       const authority = world.targetDeployment.authority.publicKey.toBase58()
       const policyChange = { target: world.target, authority }
       world.must(updatePolicyInstruction(world.registry, policyChange, 'x-another'), world.targetDeployment.authority)
@@ -136,7 +132,7 @@ for (const rules of ['usual', 'all'] as const) {
       expect(world.spend(call, attestation).error).toBeNull()
     })
 
-    test('an attester that is not registered, or not any more, is refused', () => {
+    test('an unregistered or deregistered attester is refused', () => {
       const call = world.call()
       const authority = world.registryDeployment.authority
       const key = authority.publicKey.toBase58()
@@ -161,7 +157,7 @@ for (const rules of ['usual', 'all'] as const) {
         return { call, attestation, usedUuid, close }
       }
 
-      test('can be closed by anyone once it counts for nothing, gives its rent back, and is not spent again', () => {
+      test('can be closed by anyone after its expiration, returns its rent, and cannot be spent again', () => {
         const { call, attestation, usedUuid, close } = spent()
         expect(close()).toBe(NOT_EXPIRED)
         expect(at(LATER + 30, () => close())).toBe(NOT_EXPIRED)
@@ -174,21 +170,18 @@ for (const rules of ['usual', 'all'] as const) {
         expect(at(LATER + 31, () => close())).toBe(6021)
       })
 
-      test('gives its rent to nobody but who paid it', () => {
+      test('returns its rent only to its payer', () => {
         const { close, usedUuid } = spent()
         for (const payer of [keypair(131).publicKey, SystemProgram.programId, usedUuid]) {
           expect(at(LATER + 31, () => close(payer))).toBe(6002)
         }
       })
 
-      test('holds nothing that could be revived in the transaction that closes it', () => {
+      test('cannot be revived in the transaction that closes it', () => {
         const { attestation, usedUuid, close } = spent()
         const closing = closeSpentUuidInstruction(world.registry, attestation.uuid, world.user.publicKey.toBase58())
-        const back = SystemProgram.transfer({
-          fromPubkey: world.svm.payer.publicKey,
-          toPubkey: usedUuid,
-          lamports: 10_000_000,
-        })
+        const fromPubkey = world.svm.payer.publicKey
+        const back = SystemProgram.transfer({ fromPubkey, toPubkey: usedUuid, lamports: 10_000_000 })
         expect(at(LATER + 31, () => world.svm.run([closing, back]).error)).toBeNull()
         const revived = world.svm.account(usedUuid)!
         expect([revived.owner.equals(SystemProgram.programId), revived.data.length]).toEqual([true, 0])

@@ -1,4 +1,4 @@
-// The instructions of the example vault, and the call that an attestation for a withdrawal is about.
+// The instructions of the example vault, and the attested call of a withdrawal.
 import { createHash } from 'node:crypto'
 import { PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import type { Attestation } from '../../src/client/attestation-types.ts'
@@ -20,7 +20,7 @@ export interface Withdrawal {
   readonly lamports: bigint
 }
 
-/** What the attestation says: who, or who and what. */
+/** Returns the attested call: the wallet, or the wallet and the withdrawal. */
 export const withdrawalCall = (
   program: PublicKey,
   policy: string,
@@ -53,11 +53,7 @@ export const initializeVaultInstruction = (
       { pubkey: SystemProgram.programId, isWritable: false, isSigner: false },
       { pubkey: programDataOf(program), isWritable: false, isSigner: false },
     ],
-    data: Buffer.concat([
-      discriminator('initialize'),
-      new PublicKey(registry).toBytes(),
-      Buffer.from([bindsCall ? 1 : 0]),
-    ]),
+    data: Buffer.concat([discriminator('initialize'), new PublicKey(registry).toBytes(), Buffer.from([+bindsCall])]),
   })
 
 export const withdrawInstruction = (
@@ -77,7 +73,7 @@ export const withdrawInstruction = (
       { pubkey: new PublicKey(registry), isWritable: false, isSigner: false },
       ...validation.keys,
     ],
-    // Uuid, attester, signature and expiration, as they end the registry's own instruction.
+    // Uuid, attester, signature and expiration are the end of the registry's instruction.
     data: Buffer.concat([discriminator('withdraw'), amountBytes(lamports), validation.data.subarray(-120)]),
   })
 }

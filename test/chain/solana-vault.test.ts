@@ -1,5 +1,5 @@
-// The example vault in a Solana machine: lamports leave it only after the registry said yes, for the wallet that was
-// attested, and where amount and recipient are bound for those alone (threats row 43).
+// The example vault on a Solana machine: it pays only with a valid attestation of the wallet, and, if the call is bound, of
+// the amount and recipient (threats row 43).
 import { beforeEach, expect, test } from 'bun:test'
 import { type Keypair, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import { solanaMessage } from '../../src/client/solana-attestation.ts'
@@ -37,7 +37,7 @@ const NOT_THIS_SIGNATURE = 6011
 const UNAUTHORIZED = 6002
 
 for (const bindsCall of [false, true]) {
-  describeOnSvm(`the example vault, ${bindsCall ? 'who and what' : 'who'}`, () => {
+  describeOnSvm(`the example vault, ${bindsCall ? 'with a bound call' : 'with a bound wallet'}`, () => {
     let world: SolanaWorld
     let program: PublicKey
     const recipient = keypair(170).publicKey
@@ -58,28 +58,34 @@ for (const bindsCall of [false, true]) {
       lamports: 1_000_000_000n,
       ...changes,
     })
-    /** An attestation for one withdrawal, and instructions for it or another. */
-    const attested = (asked: Withdrawal, bound = bindsCall) => {
-      const call = withdrawalCall(program, POLICY, asked, bound)
-      const attestation = attest(call, world.nextUuid(), LATER, 140)
-      const check = ed25519Instruction(attestation, solanaMessage(call, attestation))
+    const attestWithdrawal = (vault: PublicKey, requested: Withdrawal, bound: boolean, key: number) => {
+      const call = withdrawalCall(vault, POLICY, requested, bound)
+      const attestation = attest(call, world.nextUuid(), LATER, key)
+      return { attestation, check: ed25519Instruction(attestation, solanaMessage(call, attestation)) }
+    }
+    /** Returns the check of an attestation for one withdrawal, and withdrawals with it. */
+    const attested = (requested: Withdrawal, bound = bindsCall) => {
+      const { attestation, check } = attestWithdrawal(program, requested, bound, 140)
       return { check, withdraw: (done: Withdrawal) => withdrawInstruction(program, world.registry, done, attestation) }
     }
     const run = (instructions: TransactionInstruction[], signer: Keypair = world.user) =>
       errorOf(world.svm.run(instructions, [signer]))
     const held = (owner = world.user.publicKey) => BigInt(world.svm.account(vaultOf(program, owner))?.lamports ?? 0)
 
-    test('pays once for an attestation', () => {
-      const asked = withdrawal()
-      const { check, withdraw } = attested(asked)
-      expect(run([withdraw(asked)])).toBe(NOT_THIS_SIGNATURE)
-      expect(run([check, withdraw(asked), withdraw(asked)])).toBe(NOT_THIS_SIGNATURE)
-      expect(run([check, withdraw(asked)])).toBeNull()
-      expect([held(), BigInt(world.svm.account(recipient)!.lamports)]).toEqual([HELD - asked.lamports, asked.lamports])
-      expect(run([check, withdraw(asked)])).toBe(6016)
+    test('pays once per attestation', () => {
+      const requested = withdrawal()
+      const { check, withdraw } = attested(requested)
+      expect(run([withdraw(requested)])).toBe(NOT_THIS_SIGNATURE)
+      expect(run([check, withdraw(requested), withdraw(requested)])).toBe(NOT_THIS_SIGNATURE)
+      expect(run([check, withdraw(requested)])).toBeNull()
+      expect([held(), BigInt(world.svm.account(recipient)!.lamports)]).toEqual([
+        HELD - requested.lamports,
+        requested.lamports,
+      ])
+      expect(run([check, withdraw(requested)])).toBe(6016)
     })
 
-    test(`${bindsCall ? 'pays' : 'does not mind'} the amount and recipient that were attested${bindsCall ? ' alone' : ''}`, () => {
+    test(`${bindsCall ? 'refuses' : 'accepts'} another amount or recipient`, () => {
       const outcome = bindsCall ? NOT_THIS_SIGNATURE : null
       for (const changes of [{ lamports: 1_000_000_001n }, { recipient: other.publicKey }]) {
         const { check, withdraw } = attested(withdrawal())
@@ -87,80 +93,80 @@ for (const bindsCall of [false, true]) {
       }
     })
 
-    test('takes no attestation of the other way', () => {
+    test('refuses an attestation of the other binding', () => {
       const { check, withdraw } = attested(withdrawal(), !bindsCall)
       expect(run([check, withdraw(withdrawal())])).toBe(NOT_THIS_SIGNATURE)
     })
 
-    test('pays from no vault but the attested wallet’s own', () => {
+    test('pays only from the vault of the attested wallet', () => {
       const { check, withdraw } = attested(withdrawal())
       const theirs = vaultOf(program, other.publicKey)
       expect(run([check, withAccount(withdraw(withdrawal()), 1, theirs)])).toBe(2006)
-      // Another wallet signs, with this one's attestation.
+      // Another wallet signs with the attestation.
       const asOther = withdrawal({ owner: other.publicKey })
       expect(run([check, withdraw(asOther)], other)).toBe(NOT_THIS_SIGNATURE)
       const { keys } = withdraw(withdrawal())
       const unsigned = keys.map((key) => ({ ...key, isSigner: false }))
-      expect(run([check, new TransactionInstruction({ ...withdraw(withdrawal()), keys: unsigned })])).toMatch(
-        /MissingRequired/,
-      )
+      const instruction = new TransactionInstruction({ ...withdraw(withdrawal()), keys: unsigned })
+      expect(run([check, instruction])).toMatch(/MissingRequired/)
       expect([held(), held(other.publicKey)]).toEqual([HELD, HELD])
     })
 
-    test('asks its own registry and no other', () => {
-      const made = deploymentOf(160)
-      world.svm.give(made.authority.publicKey, HELD)
-      world.svm.addProgram(made.program.publicKey, loadProgram('registry'), made.authority.publicKey)
-      const registry = made.program.publicKey.toBase58()
-      const authority = made.authority.publicKey.toBase58()
-      world.must(initializeRegistryInstruction(registry, authority), made.authority)
-      world.must(registerAttesterInstruction(registry, authority, keypair(143).publicKey.toBase58()), made.authority)
+    test('accepts only its registry', () => {
+      const foreignRegistry = deploymentOf(160)
+      world.svm.give(foreignRegistry.authority.publicKey, HELD)
+      world.svm.addProgram(
+        foreignRegistry.program.publicKey,
+        loadProgram('registry'),
+        foreignRegistry.authority.publicKey,
+      )
+      const registry = foreignRegistry.program.publicKey.toBase58()
+      const authority = foreignRegistry.authority.publicKey.toBase58()
+      world.must(initializeRegistryInstruction(registry, authority), foreignRegistry.authority)
+      world.must(
+        registerAttesterInstruction(registry, authority, keypair(143).publicKey.toBase58()),
+        foreignRegistry.authority,
+      )
       const { authority: upgrader } = world.targetDeployment
       const change = { target: program.toBase58(), authority: upgrader.publicKey.toBase58() }
       world.must(setPolicyInstruction(registry, change, POLICY), upgrader)
-      const asked = withdrawal()
-      const call = withdrawalCall(program, POLICY, asked, bindsCall)
-      const attestation = attest(call, world.nextUuid(), LATER, 143)
-      const check = ed25519Instruction(attestation, solanaMessage(call, attestation))
-      const foreign = withdrawInstruction(program, registry, asked, attestation)
+      const { attestation, check } = attestWithdrawal(program, withdrawal(), bindsCall, 143)
+      const foreign = withdrawInstruction(program, registry, withdrawal(), attestation)
       expect(run([check, foreign])).toBe(6200)
-      // The right program with the accounts of the other.
+      // The configured program with the accounts of the other.
       expect(run([check, withAccount(foreign, 3, new PublicKey(world.registry))])).toBe(6005)
       const config = world.svm.account(foreign.keys[0]!.pubkey)!
       const forged = Buffer.from(config.data)
-      forged.set(made.program.publicKey.toBytes(), 8)
+      forged.set(foreignRegistry.program.publicKey.toBytes(), 8)
       const copy = keypair(172).publicKey
-      world.svm.setAccount(copy, { ...config, data: forged, owner: made.program.publicKey })
+      world.svm.setAccount(copy, { ...config, data: forged, owner: foreignRegistry.program.publicKey })
       expect(run([check, withAccount(foreign, 0, copy)])).toBe(6005)
       expect(held()).toBe(HELD)
     })
 
-    test('is initialized by the program’s upgrade authority, once', () => {
+    test('is initialized once, by the upgrade authority', () => {
       const { authority } = world.targetDeployment
       const again = initializeVaultInstruction(program, authority.publicKey, world.target, bindsCall)
       expect(run([again], authority)).toBe(6004)
-      expect(run([initializeVaultInstruction(program, other.publicKey, world.target, bindsCall)], other)).toBe(
-        UNAUTHORIZED,
-      )
+      const byOther = initializeVaultInstruction(program, other.publicKey, world.target, bindsCall)
+      expect(run([byOther], other)).toBe(UNAUTHORIZED)
     })
 
-    test('is no vault before it is initialized', () => {
+    test('pays nothing before it is initialized', () => {
       const bare = deploymentOf(160)
       world.svm.give(bare.authority.publicKey, HELD)
       deployProgram(world.svm, loadProgram('vault'), bare)
-      const asked = withdrawal()
-      const call = withdrawalCall(bare.program.publicKey, POLICY, asked, bindsCall)
-      const attestation = attest(call, world.nextUuid(), LATER, 140)
-      const check = ed25519Instruction(attestation, solanaMessage(call, attestation))
-      world.svm.give(vaultOf(bare.program.publicKey, world.user.publicKey), HELD)
-      expect(run([check, withdrawInstruction(bare.program.publicKey, world.registry, asked, attestation)])).toBe(6005)
+      const vault = bare.program.publicKey
+      const { attestation, check } = attestWithdrawal(vault, withdrawal(), bindsCall, 140)
+      world.svm.give(vaultOf(vault, world.user.publicKey), HELD)
+      expect(run([check, withdrawInstruction(vault, world.registry, withdrawal(), attestation)])).toBe(6005)
       expect(held()).toBe(HELD)
     })
 
-    test('takes no data that is cut or goes on, nor fewer accounts', () => {
-      const asked = withdrawal()
-      const { check, withdraw } = attested(asked)
-      const whole = withdraw(asked)
+    test('refuses truncated or trailing data, and fewer accounts', () => {
+      const requested = withdrawal()
+      const { check, withdraw } = attested(requested)
+      const whole = withdraw(requested)
       const cut = [0, 7, 8, 16, whole.data.length - 1].map((length) => whole.data.subarray(0, length))
       for (const data of [...cut, Buffer.concat([whole.data, Buffer.from([0])])]) {
         expect(run([check, new TransactionInstruction({ ...whole, data })])).toMatch(/InvalidInstructionData/)

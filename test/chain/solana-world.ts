@@ -1,5 +1,5 @@
-// A registry program, deployed and initialized on the local machine, a guarded program with a policy, two registered
-// attesters and a user; and attestations that our own signing makes for them.
+// A Solana machine with an initialized registry program, a guarded program with a policy, two registered attesters and a
+// user, and attestations of our signing code.
 import { readFileSync } from 'node:fs'
 import { Keypair, type PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import bs58 from 'bs58'
@@ -22,12 +22,12 @@ export const START_SECONDS = 2_000_000_000
 export const POLICY = 'x-0123456789abcdef'
 const LAMPORTS = 100_000_000_000n
 
-/** Keys of tests by their number; 100 is the machine's payer. */
+/** Returns the test key with this number; 100 is the payer. */
 export const keypair = (number: number): Keypair => Keypair.fromSeed(testKey(number))
 
 const buildMessage = solanaMessageBuilder()
 
-/** A signature by our own code over what our own code makes of the call. */
+/** Attests the call with our message and signer. */
 export const attest = (call: Required<SolanaAttestedCall>, uuid: string, seconds: number, key: number): Attestation => {
   const signer = createEd25519Signer(testKey(key))
   const { verificationHash: policy, ...others } = call
@@ -36,7 +36,7 @@ export const attest = (call: Required<SolanaAttestedCall>, uuid: string, seconds
   return { uuid, expiration: seconds, attester: bs58.encode(signer.publicKey), signature }
 }
 
-/** The program's own error number, or the runtime's text; null when there is none. */
+/** Returns the error number of the program, or the error text of the runtime; null if there is no error. */
 export const errorOf = ({ error }: Pick<SvmOutcome, 'error'>): number | string | null => {
   const custom = /Custom \{ code: ([0-9]+) \}/.exec(error ?? '')
   return custom === null ? error : Number(custom[1])
@@ -44,7 +44,7 @@ export const errorOf = ({ error }: Pick<SvmOutcome, 'error'>): number | string |
 
 export const textOf = ({ publicKey }: Keypair): string => publicKey.toBase58()
 
-/** The instruction with another account in one place. */
+/** Replaces an account of the instruction. */
 export const withAccount = (
   instruction: TransactionInstruction,
   at: number,
@@ -55,7 +55,7 @@ export const withAccount = (
     keys: instruction.keys.map((key, index) => (index === at ? { ...key, pubkey } : key)),
   })
 
-/** The instruction that does not ask for one account's signature. */
+/** Removes the signature requirement of an account. */
 export const withoutSignature = (instruction: TransactionInstruction, at: number): TransactionInstruction =>
   new TransactionInstruction({
     ...instruction,
@@ -74,27 +74,27 @@ export interface SolanaWorld {
   readonly svm: LocalSvm
   readonly registry: string
   readonly registryDeployment: Deployment
-  /** The guarded program: the vault, whose upgrade authority has set its policy. */
+  /** The guarded program: the vault, with a policy of its upgrade authority. */
   readonly target: string
   readonly targetDeployment: Deployment
   readonly user: Keypair
   /** Numbers of the registered attesters' keys. */
   readonly attesters: readonly [number, number]
-  /** Runs, and throws when it fails. */
+  /** Runs an instruction. @throws Error if it fails */
   must(instruction: TransactionInstruction, ...signers: readonly Keypair[]): SvmOutcome
-  /** A new uuid each time, the same in every run. */
+  /** Returns a new, reproducible uuid. */
   nextUuid(): string
   call(changes?: Partial<SolanaAttestedCall>): Required<SolanaAttestedCall>
-  /** A true attestation, valid for five minutes, and its two instructions. */
+  /** Returns a valid attestation for five minutes, and its two instructions. */
   attested(): {
     readonly call: Required<SolanaAttestedCall>
     readonly attestation: Attestation
     readonly check: TransactionInstruction
     readonly validation: TransactionInstruction
   }
-  /** The signature check and the validation. */
+  /** Returns the signature check and the validation. */
   instructions(call: SolanaAttestedCall, attestation: Attestation): [TransactionInstruction, TransactionInstruction]
-  /** Both, signed by the user. */
+  /** Runs both, signed by the user. */
   spend(call: SolanaAttestedCall, attestation: Attestation): SvmOutcome
 }
 
@@ -158,7 +158,7 @@ export const createSolanaWorld = (rules?: 'usual' | 'all'): SolanaWorld => {
   }
 }
 
-/** A world and what its user, as an attacker, sends: `pause` is an instruction that changes nothing. */
+/** Creates a world whose user is an attacker; `pause` returns an instruction without effect. */
 export const createAttackedWorld = () => {
   const world = createSolanaWorld()
   const run = (...instructions: TransactionInstruction[]) => errorOf(world.svm.run(instructions, [world.user]))

@@ -1,4 +1,4 @@
-// Every namespace of contract state is where ERC-7201 puts it: a wrong constant would only show as a collision, years on.
+// The storage locations of the contracts (ERC-7201); a wrong constant would only appear as a collision after an upgrade.
 import { expect, test } from 'bun:test'
 import { encodeAbiParameters, keccak256, toBytes } from 'viem'
 import { standardInput } from '../../contracts/build.ts'
@@ -10,7 +10,7 @@ const slotOf = (namespace: string): string => {
   return `0x${slot.toString(16).padStart(64, '0')}`
 }
 
-test('the location of each namespace follows from its name', () => {
+test('the location of each namespace is derived from its name', () => {
   const found = Object.entries(standardInput().sources)
     .filter(([name]) => name.startsWith('src/'))
     .flatMap(([name, { content }]) => {
@@ -18,12 +18,7 @@ test('the location of each namespace follows from its name', () => {
       const slot = /bytes32 private constant \w+_STORAGE = (0x[0-9a-f]{64});/.exec(content)?.[1]
       return namespace === undefined && slot === undefined ? [] : [{ name, namespace, slot }]
     })
-  expect(found.map(({ namespace }) => namespace?.replace('countersign.storage.', '')).sort()).toEqual([
-    'AttesterRegister',
-    'PolicyClient',
-    'PolicyRegistry',
-    'TaskClient',
-    'TwoStepOwner',
-  ])
+  const names = found.map(({ namespace }) => namespace?.replace('countersign.storage.', ''))
+  expect(names.sort()).toEqual(['AttesterRegister', 'PolicyClient', 'PolicyRegistry', 'TaskClient', 'TwoStepOwner'])
   for (const { namespace, slot } of found) expect(slot).toBe(slotOf(namespace ?? ''))
 })

@@ -1,5 +1,5 @@
-// A Solana virtual machine inside the process, with the Ed25519 program: sends instructions and says how they ended.
-// The machine is native code from an optional package, so a suite that needs it is skipped where there is none.
+// A Solana virtual machine in the process, with the Ed25519 program. Its native code is an optional package; suites that
+// need it are skipped without it.
 import { describe, test } from 'bun:test'
 import { Keypair, type PublicKey, Transaction, type TransactionInstruction } from '@solana/web3.js'
 import { programDataOf } from '../../src/client/solana-accounts.ts'
@@ -11,7 +11,7 @@ const load = async (): Promise<LiteSvmModule | null> => {
   try {
     return await import('litesvm')
   } catch {
-    // No native build for this platform: the suite's name says so.
+    // Without a native build, the suites are skipped.
     return null
   }
 }
@@ -31,7 +31,7 @@ export interface SvmAccount {
 }
 
 export interface SvmOutcome {
-  /** Null when the transaction succeeded. */
+  /** Null if the transaction succeeded. */
   readonly error: string | null
   readonly computeUnits: number
   readonly returned: Uint8Array
@@ -40,25 +40,25 @@ export interface SvmOutcome {
 export interface LocalSvm {
   /** Pays for every transaction. */
   readonly payer: Keypair
-  /** Runs one transaction of these instructions. Signers beside the payer whom no instruction wants do not sign. */
+  /** Runs one transaction of these instructions, signed by the payer and by required signers only. */
   run(instructions: readonly TransactionInstruction[], signers?: readonly Keypair[]): SvmOutcome
-  /** Runs a transaction that somebody else made and signed, over this block hash. */
+  /** Runs a signed transaction with the latest block hash. */
   runSigned(transaction: Transaction): SvmOutcome
   latestBlockhash(): string
   account(address: PublicKey): SvmAccount | null
-  /** Puts an account there that no transaction made. */
+  /** Sets an account without a transaction. */
   setAccount(address: PublicKey, account: SvmAccount): void
   give(address: PublicKey, lamports: bigint): void
   /** The clock of the machine, in Unix seconds. */
   setSeconds(seconds: bigint): void
-  /** A deployed program can be called from the slot after its own. */
+  /** Advances the slot, because a program can be called only after the slot of its deployment. */
   nextSlot(): void
   rentExemptLamports(bytes: number): bigint
-  /** Puts a program there, without the loader: deployProgram() asks it. */
+  /** Sets a program without the loader, which deployProgram() uses. */
   addProgram(address: PublicKey, file: Uint8Array, upgradeAuthority: PublicKey): void
 }
 
-/** @param rules `all`: with every feature that this version of the runtime knows, active on a cluster or not */
+/** @param rules `all`: with every feature of this runtime, active on a cluster or not */
 export const startLocalSvm = (rules: 'usual' | 'all' = 'usual'): LocalSvm => {
   if (liteSvm === null) throw new Error('litesvm is not installed')
   const { FailedTransactionMetadata, FeatureSet, LiteSVM } = liteSvm
@@ -68,7 +68,7 @@ export const startLocalSvm = (rules: 'usual' | 'all' = 'usual'): LocalSvm => {
   svm.airdrop(payer.publicKey, 1_000_000_000_000n)
   const runSigned: LocalSvm['runSigned'] = (transaction) => {
     const outcome = svm.sendTransaction(transaction)
-    // The next transaction may be the same one: with the same block hash it would be refused as a duplicate.
+    // With the same block hash, an equal transaction would be refused as a duplicate.
     svm.expireBlockhash()
     const failed = outcome instanceof FailedTransactionMetadata
     const meta = failed ? outcome.meta() : outcome
@@ -112,7 +112,7 @@ export const startLocalSvm = (rules: 'usual' | 'all' = 'usual'): LocalSvm => {
       svm.addProgram(address, file)
       const programData = programDataOf(address)
       const made = svm.getAccount(programData)
-      if (made === null) throw new Error('the machine keeps programs in another way')
+      if (made === null) throw new Error('the machine has no program data account')
       made.data.set([1], 12)
       made.data.set(upgradeAuthority.toBytes(), 13)
       svm.setAccount(programData, made)

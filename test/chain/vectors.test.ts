@@ -1,4 +1,4 @@
-// The published vectors against the contracts' own digests, on a chain with each vector's id.
+// The published vectors, compared with the digests of the contracts.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Hex, recoverAddress } from 'viem'
 import taskVectors from '../vectors/evm-v1.json'
@@ -19,7 +19,7 @@ describeOnChain('test vectors', () => {
   })
   afterAll(() => chain?.stop())
 
-  test(`the ${statementVectors.vectors.length} digests of evm-v2.json are PolicyRegistry's`, async () => {
+  test(`the ${statementVectors.vectors.length} digests of evm-v2.json equal those of PolicyRegistry`, async () => {
     expect(statementVectors.vectors.length).toBeGreaterThan(0)
     for (const vector of statementVectors.vectors) {
       await chain.setChainId(vector.chain_id)
@@ -38,7 +38,7 @@ describeOnChain('test vectors', () => {
     }
   })
 
-  test(`the ${taskVectors.vectors.length} digests of evm-v1.json are TaskVerifier's`, async () => {
+  test(`the ${taskVectors.vectors.length} digests of evm-v1.json equal those of TaskVerifier`, async () => {
     expect(taskVectors.vectors.length).toBeGreaterThan(0)
     for (const vector of taskVectors.vectors) {
       const digest = await chain.read<Hex>(verifier, 'hashTaskWithExpiry', {
