@@ -1,10 +1,10 @@
-// Proves that the core stands alone: copies the tree without any module, checks the types of the core there, and tests the
-// service that runs from the copy by the specification.
+// A check that the core works without modules: it checks types and runs the conformance tests in a copy of the tree.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { MODULE_LISTS } from './support/parts.ts'
 import { copyTree } from './support/tree-copy.ts'
+import { words } from './support/words.ts'
 
 const USAGE = `Usage: bun run test:core
 
@@ -13,27 +13,21 @@ specification and of the dashboard against its service.
 
   --help   Print this
 
-Exit codes: 0 the core stands alone, 1 it does not, 2 the call is wrong.
+Exit codes: 0 the core works alone, 1 it does not, 2 invalid arguments.
 `
 
-/** Files that check types, by the sources that they include. */
+const PAGE_TYPES = ['../../lib/qrcode-core.d.ts', '../../program/files.d.ts']
+/** TypeScript projects and their sources. */
 const PROJECTS: Readonly<Record<string, readonly string[]>> = {
   'tsconfig.core.json': ['src', 'workers'],
-  'src/dashboard/page/tsconfig.core.json': [
-    '.',
-    '../../module-pages.ts',
-    '../../lib/qrcode-core.d.ts',
-    '../../program/files.d.ts',
-  ],
-  'src/portal/page/tsconfig.core.json': ['.', '../../lib/qrcode-core.d.ts', '../../program/files.d.ts'],
+  'src/dashboard/page/tsconfig.core.json': ['.', '../../module-pages.ts', ...PAGE_TYPES],
+  'src/portal/page/tsconfig.core.json': ['.', ...PAGE_TYPES],
 }
 
-/** Tests of the specification from the outside, and of the dashboard. */
-const TESTS = [
-  './test/conformance',
-  './test/service/without-modules.test.ts',
-  './test/long/dashboard/without-modules.test.ts',
-]
+/** Tests of the specification and of the dashboard. */
+const TESTS = words`
+  ./test/conformance ./test/service/without-modules.test.ts ./test/long/dashboard/without-modules.test.ts
+`
 
 const { values } = parseArgs({ options: { help: { type: 'boolean' } } })
 if (values.help) {
@@ -46,9 +40,9 @@ const write = (name: string, text: string): void => {
   mkdirSync(dirname(join(copy.path, name)), { recursive: true })
   writeFileSync(join(copy.path, name), text)
 }
-const run = (...words: readonly string[]): boolean => {
-  process.stdout.write(`$ ${words.join(' ')}\n`)
-  const { success } = Bun.spawnSync([...words], {
+const run = (...command: readonly string[]): boolean => {
+  process.stdout.write(`$ ${command.join(' ')}\n`)
+  const { success } = Bun.spawnSync([...command], {
     cwd: copy.path,
     env: { ...process.env, TMPDIR: copy.temporary },
     stdio: ['ignore', 'inherit', 'inherit'],

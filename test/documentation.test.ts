@@ -1,20 +1,19 @@
-// What the pages print is what a reader gets. The `curl` and `countersign` lines of shell blocks are run as written against
-// one real service, in the order of the pages; a `countersign` line elsewhere names a verb and options that its help has;
-// every other command stands in a list here with the test that runs it or the reason why none does.
+// Commands of the documentation. The `curl` and `countersign` lines of shell blocks run against one service, in the order of
+// the pages. Other `countersign` commands must exist in its help. All others are listed here with a test or a reason.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Glob } from 'bun'
 import manifest from '../package.json'
 import { cleanEnvironment, runToEnd } from './service/run-to-end.ts'
 import { type RunningService, runCommand, startService } from './service/start-service.ts'
+import { newFolder } from './support/folder.ts'
 import { words } from './support/words.ts'
 
 const ROOT = join(import.meta.dir, '..')
 const COUNTERSIGN = /^(?:bun run )?countersign (?=[a-z-])/
 
-/** Pages whose shell blocks are run, in this order. */
+/** Pages whose shell blocks run, in this order. */
 const RUN = words`
   README.md docs/attestation-api.md docs/policies.md docs/identity.md docs/operations.md docs/administration.md
   docs/documents.md docs/many-machines.md SECURITY.md
@@ -22,14 +21,13 @@ const RUN = words`
 const PAGES = [
   ...new Set([
     ...RUN,
-    ...['*.md', 'docs/**/*.md', 'deploy/**/*.md', 'clients/**/*.md', 'docs/examples/*.ts'].flatMap((pages) =>
-      [...new Glob(pages).scanSync({ cwd: ROOT })].sort(),
+    ...words`*.md docs/**/*.md deploy/**/*.md clients/**/*.md docs/examples/*.ts src/client/README.md`.flatMap(
+      (pages) => [...new Glob(pages).scanSync({ cwd: ROOT })].sort(),
     ),
-    'src/client/README.md',
   ]),
 ].filter((page) => page !== 'CHANGELOG.md')
 
-/** Not run from here: a test file that runs it, or why none does. */
+/** Commands that do not run here: the test that runs each, or the reason why none does. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'git clone <this repository> countersign && cd countersign': 'the address is the reader’s',
   'bun start': 'test/service/lifecycle.test.ts',
@@ -101,14 +99,11 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'tar -C image -c . | docker load': 'needs Docker',
   'bun test --timeout 30000 ./test/policy/cost.test.ts': 'the suite runs that file',
 }
-/** Commands that are a kind of their own, and why none of them is run. */
+/** Kinds of commands that do not run here, and the reason. */
 const KINDS: ReadonlyArray<readonly [kind: RegExp, reason: string]> = [
   [/^bun deploy\/release\/[a-z-]+\.ts/, 'test/release and test/long/oci-image.ts run the scripts'],
   [/^bun test\/long\/[a-z-]+\.ts/, 'takes minutes'],
-  [
-    /^(?:mkdir|openssl|printf|for|ln|done)\b/,
-    'deploy/README.md: test/cluster/proxies.test.ts runs the block as a whole',
-  ],
+  [/^(?:mkdir|openssl|printf|for|ln|done)\b/, 'test/cluster/proxies.test.ts runs the block of deploy/README.md'],
   [/^sudo (?:CODE=\S+ )?\S+\/countersign-command /, 'test/deploy/unit-command.test.ts runs the script'],
   [/^sudo (?:ln|systemctl) /, 'needs systemd'],
   [/^docker /, 'needs Docker'],
@@ -123,11 +118,11 @@ const PROGRAMS =
 interface Printed {
   readonly page: string
   readonly command: string
-  /** A line of a shell block. */
+  /** Whether it is in a shell block. */
   readonly inBlock: boolean
 }
 
-/** Continuation lines joined, comments and what a page says beside a command taken off. */
+/** Joins continuation lines, and removes comments. */
 const linesOf = (block: string): readonly string[] =>
   block
     .replaceAll(/\\\n\s*/g, ' ')
@@ -159,27 +154,24 @@ const commands = RUN.flatMap((page) =>
 ).map(({ command }) => command)
 const others = [...new Set(printed.map(({ command }) => command))].filter((command) => !commands.includes(command))
 const listed = (command: string): boolean => command in ELSEWHERE || KINDS.some(([kind]) => kind.test(command))
-/** Named in a sentence: the verb and the options are held, not what they do. */
+/** Commands outside of shell blocks, whose verb and options must exist. */
 const mentioned = others.filter((command) => !listed(command) && COUNTERSIGN.test(command))
 
-/** A line of docs/identity.md: later commands use its variable. */
+/** A line of docs/identity.md that sets a variable of later commands. */
 const SESSION_LINE = 'SESSION_ID="$(bun run countersign session list --environment live --limit 1 --quiet)"'
 
-/** Takes the place of folders that the pages name. */
-const folder = mkdtempSync(join(tmpdir(), 'countersign-documentation-'))
-const here = (command: string): string =>
+/** Replaces the folders of the pages. */
+const folder = newFolder()
+const inFolder = (command: string): string =>
   (command.includes('$SESSION_ID') ? `${SESSION_LINE}; ${command}` : command)
     .replaceAll(/(?<=[ :])\/(share|backups|srv)\//g, `${folder}/$1/`)
     .replace(/> (\S+)$/, `> ${folder}/$1 && cat ${folder}/$1`)
 
 let service: RunningService
 
-/**
- * The shell's `bun run countersign`: this process runs the command, since a process for each costs more than all else
- * here. `--help` below runs the program itself.
- */
-const startDoor = (): { readonly path: string; stop(): Promise<void> } => {
-  const socket = join(folder, 'door')
+/** Provides `bun run countersign` in the shell, whose commands run in this process to save the start of a program. */
+const startCommandServer = (): { readonly path: string; stop(): Promise<void> } => {
+  const socket = join(folder, 'commands')
   const path = join(folder, 'path')
   let count = 0
   const server = Bun.serve({
@@ -198,36 +190,35 @@ const startDoor = (): { readonly path: string; stop(): Promise<void> } => {
   const program = `#!/bin/sh
 [ "$1 $2" = "run countersign" ] || exit 127
 shift 2
-eval "$(printf '%s\\0' "$@" | curl -sf --data-binary @- --unix-socket ${socket} http://door || echo exit 126)"
+eval "$(printf '%s\\0' "$@" | curl -sf --data-binary @- --unix-socket ${socket} http://commands || echo exit 126)"
 `
   writeFileSync(join(path, 'bun'), program, { mode: 0o755 })
   return { path, stop: () => server.stop(true) }
 }
-let door: ReturnType<typeof startDoor>
+let commandServer: ReturnType<typeof startCommandServer>
 
 beforeAll(async () => {
   service = await startService({ environment: { COUNTERSIGN_WORKERS: '1' } })
-  door = startDoor()
+  commandServer = startCommandServer()
 })
 afterAll(async () => {
-  await door.stop()
+  await commandServer.stop()
   await service.stop()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 describe('the commands of the documentation', () => {
-  test('are found', () => {
+  test('are recognized', () => {
     expect(commands.filter((line) => line.startsWith('curl')).length).toBeGreaterThanOrEqual(3)
     expect(commands.filter((line) => line.startsWith('bun run countersign')).length).toBeGreaterThanOrEqual(50)
     expect(mentioned.length).toBeGreaterThanOrEqual(15)
     expect(readFileSync(join(ROOT, 'docs/identity.md'), 'utf8')).toContain(`\n${SESSION_LINE}\n`)
   })
 
-  test('are run here, name what the help has, or stand in the list with a reason', () => {
+  test('run here, exist in the help, or are listed with a reason', () => {
     expect(others.filter((command) => !listed(command) && !mentioned.includes(command))).toEqual([])
   })
 
-  test('that are listed are still printed, and the tests and files that are named are there', () => {
+  test('are listed only if they are printed, with existing tests and files', () => {
     const all = new Set(printed.map(({ command }) => command))
     expect(Object.keys(ELSEWHERE).filter((command) => !all.has(command))).toEqual([])
     const reasons = [...Object.values(ELSEWHERE), ...KINDS.map(([, reason]) => reason)]
@@ -240,22 +231,18 @@ describe('the commands of the documentation', () => {
 
   for (const [index, command] of commands.entries()) {
     test(`${index + 1}: ${command.slice(0, 100)}`, async () => {
-      const { code, stdout, stderr } = await runToEnd(['bash', '-c', here(command)], {
+      const { code, stdout, stderr } = await runToEnd(['bash', '-c', inFolder(command)], {
         ...service.quickstart,
-        PATH: `${door.path}:${process.env['PATH']}`,
+        PATH: `${commandServer.path}:${process.env['PATH']}`,
       })
-      expect({ code, stderr: code === 0 ? '' : stderr, stdout: code === 0 ? '' : stdout }).toEqual({
-        code: 0,
-        stderr: '',
-        stdout: '',
-      })
+      expect({ code, output: code === 0 ? '' : stdout + stderr }).toEqual({ code: 0, output: '' })
       expect(stdout.length + stderr.length).toBeGreaterThan(0)
       expect(stdout).not.toContain('problem:')
     })
   }
 })
 
-describe('a command in a sentence names a verb and options that its help has', () => {
+describe('a command outside of shell blocks has a verb and options of its help', () => {
   const verbs = new Map<string, string[]>()
   for (const command of mentioned) {
     const words = command.replace(COUNTERSIGN, '').split(' ')
@@ -283,8 +270,7 @@ describe('a command in a sentence names a verb and options that its help has', (
 })
 
 const NPX_MISSING = Bun.which('npx') === null || Bun.which('node') === null
-/** Node, npm and what a shell needs, and no Bun. */
-test.skipIf(NPX_MISSING)('with Node only, npx brings the Bun that the project names', async () => {
+test.skipIf(NPX_MISSING)('with Node and without Bun, npx runs the Bun of the project', async () => {
   const version = /npx -y (bun@\S+)/.exec(readFileSync(join(ROOT, 'README.md'), 'utf8'))?.[1] ?? ''
   expect(version).toBe(manifest.packageManager)
   const programs = join(folder, 'programs')
@@ -304,9 +290,9 @@ test.skipIf(NPX_MISSING)('with Node only, npx brings the Bun that the project na
     return { code: exitCode, stdout: stdout.toString(), stderr: stderr.toString() }
   }
   const first = run('--version')
-  // npm says so when it reaches no registry and has not fetched Bun before.
+  // npm cannot reach a registry and has not fetched Bun before.
   if (/E(?:NOTFOUND|AI_AGAIN|CONNREFUSED|TIMEDOUT|NETUNREACH)/.test(first.stderr)) {
-    process.stderr.write('npx reaches no registry: its commands are not run\n')
+    process.stderr.write('npx cannot reach a registry, so its commands did not run\n')
     return
   }
   expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining(version.slice('bun@'.length)) })

@@ -1,4 +1,4 @@
-// Recorded values of each encrypted or hashed format that is kept: a later version must read them, and compute the same.
+// Recorded values of each stored encrypted or hashed format, which later versions must read and compute.
 import { expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { createChallenges } from '../src/admin/accounts/challenges.ts'
@@ -20,7 +20,7 @@ async function* inTwo(hex: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(hex.slice(30), 'hex')
 }
 
-test('a document and a secret open with the key and context that sealed them', async () => {
+test('documents and secrets open with their key and context', async () => {
   const document = '4353453100767d31fc9de624ab92585b851bebc8bf4bc38d22a0dd187e07a5c95f6f2c5d53'
   expect(textOf(await collect(openStream(KEY, inTwo(document), 'organization\nsession')))).toBe('a document')
   const secret = Buffer.from('1a5036bbf83773b7dc3fdfc029454125ab7e0c39d100ea8a343b4f4d0478c4bcec525572', 'hex')
@@ -31,7 +31,7 @@ test('a document and a secret open with the key and context that sealed them', a
   expect(evidenceSubject({ organizationId: 'org_1', sessionId: 's' }, 'e')).toBe('org_1\ns\ne')
 })
 
-test('the keys of an organization are unwrapped by the deployment key', () => {
+test('the keys of an organization are unwrapped with the deployment key', () => {
   const wrappedKey = Buffer.from(
     '342c92ca11fed68fddc600903715bdae4ae73a0d94c2832e78f2b48009b64dd366e0ca5486bef5de923cd1325d3eddef0f393c2a64af99a6c464e8200c183837ab152dab32d95e88b6d3e32918b602a442fa018ea74c82c5d470adc9',
     'hex',
@@ -57,7 +57,7 @@ test('nodes of two versions accept the same MACs and passkey challenges', () => 
   expect(check(challenge, { purpose: 'confirmation', userId: 'user_1' })).toBeNull()
 })
 
-test('traces of evidence match those that are stored', async () => {
+test('traces of evidence match stored traces', async () => {
   const key = Buffer.alloc(32, 7)
   const traces = createTraces({
     store: { findKey: async () => KEY, addKey: async () => KEY },
@@ -67,7 +67,7 @@ test('traces of evidence match those that are stored', async () => {
   expect(await traces.masked('org_1', 'face', '00ff00ff00ff00ff')).toBe('8963042576ec3acc')
 })
 
-test('a claim keeps its digest and its 64 bytes', () => {
+test('a claim has the recorded digest and 64 bytes', () => {
   const digest = digestOf({ organizationId: 'org_1', keyId: 'key_1', idempotencyKey: 'retry' })
   expect(hexOf(digest)).toBe('808d98add9c6097c2caf57d6acf0f9ab84033b1920965b4a88142911b1076106')
   const claim = {

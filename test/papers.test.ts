@@ -1,5 +1,5 @@
-// The papers hold together: every link leads somewhere, every citation in the code names a part that exists, every test
-// that the threat model names is there, generated tables are what the code makes, and the README stays short.
+// Consistency of the documentation: links, citations in the code, tests of the threat model, generated tables, and the
+// length of the README.
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -7,8 +7,6 @@ import { Glob } from 'bun'
 import { TABLES, withTable } from '../docs/generate-tables.ts'
 
 const ROOT = join(import.meta.dir, '..')
-const README_BYTES_MAX = 20 * 1024
-const README_LINES_MAX = 300
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 const scan = (pattern: string): string[] =>
@@ -24,7 +22,7 @@ const pages = [
   'contracts/README.md',
 ]
 
-/** As GitHub makes anchors of headings. */
+/** Returns the anchors that GitHub creates for headings. */
 const anchorsOf = (text: string): Set<string> =>
   new Set(
     [...text.replaceAll(/```[\s\S]*?```/g, '').matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
@@ -61,12 +59,9 @@ describe('citations', () => {
   )
   const threats = new Set([...read('docs/threat-model.md').matchAll(/^(\d+)\. /gm)].map(([, number]) => number))
   const faults = read('docs/threat-model.md').split('## Faults')[1] ?? ''
-  const invariants = new Set(
-    [...(read('docs/architecture.md').split('## Invariants')[1] ?? '').matchAll(/^(\d+)\. /gm)].map(
-      ([, number]) => number,
-    ),
-  )
-  // A comment's line breaks are no part of what it cites.
+  const listed = read('docs/architecture.md').split('## Invariants')[1] ?? ''
+  const invariants = new Set([...listed.matchAll(/^(\d+)\. /gm)].map(([, number]) => number))
+  // Line breaks of comments are removed.
   const sources = [
     ...scan('{src,workers,bench,contracts}/**/*.{ts,tsx,sol,css}'),
     ...scan('test/**/*.{ts,tsx}').filter((path) => path !== 'test/papers.test.ts'),
@@ -77,47 +72,47 @@ describe('citations', () => {
       [...text.matchAll(pattern)].filter((match) => !isThere(match)).map(([all]) => `${path}: ${all}`),
     )
 
-  test('are found', () => {
+  test('are recognized', () => {
     expect(sources.filter(([, text]) => /decisions §\d/.test(text)).length).toBeGreaterThan(20)
     expect(invariants.size).toBeGreaterThanOrEqual(8)
     expect(threats.size).toBeGreaterThanOrEqual(36)
   })
 
-  test('of decisions name a section, and the topics in it that they quote', () => {
-    const lost = missing(/decisions(?:\.md)? §(\d)((?:,? "[^"]+")*)/g, ([, number = '', quoted = '']) => {
+  test('of decisions name a section and quote its topics', () => {
+    const unknown = missing(/decisions(?:\.md)? §(\d)((?:,? "[^"]+")*)/g, ([, number = '', quoted = '']) => {
       const section = decisions.get(number)?.toLowerCase()
       return (
         section !== undefined &&
         [...quoted.matchAll(/"([^"]+)"/g)].every(([, topic = '']) => section.includes(topic.toLowerCase()))
       )
     })
-    expect(lost).toEqual([])
+    expect(unknown).toEqual([])
   })
 
-  test('of threats name a row', () => {
-    const lost = missing(/threats,? rows? ([\d, and]+)/g, ([, numbers = '']) =>
+  test('of threats name an existing row', () => {
+    const unknown = missing(/threats,? rows? ([\d, and]+)/g, ([, numbers = '']) =>
       (numbers.match(/\d+/g) ?? []).every((number) => threats.has(number)),
     )
-    expect(lost).toEqual([])
+    expect(unknown).toEqual([])
   })
 
-  test('of faults name one of the table', () => {
-    const lost = missing(/faults, ((?:"[^"]+"(?:, )?)+)/g, ([, quoted = '']) =>
+  test('of faults name an existing fault', () => {
+    const unknown = missing(/faults, ((?:"[^"]+"(?:, )?)+)/g, ([, quoted = '']) =>
       [...quoted.matchAll(/"([^"]+)"/g)].every(([, fault = '']) => faults.toLowerCase().includes(fault.toLowerCase())),
     )
-    expect(lost).toEqual([])
+    expect(unknown).toEqual([])
   })
 
-  test('of invariants name one of the architecture', () => {
+  test('of invariants name an existing invariant', () => {
     expect(missing(/invariants? (\d+)/g, ([, number]) => invariants.has(number ?? ''))).toEqual([])
   })
 
-  test('of pages name a page', () => {
+  test('of pages name an existing page', () => {
     expect(missing(/\b(docs\/[a-z-]+\.md)/g, ([, page = '']) => existsSync(join(ROOT, page)))).toEqual([])
   })
 })
 
-test('every test that the threat model names is there', () => {
+test('every test of the threat model exists', () => {
   const named = [...read('docs/threat-model.md').matchAll(/`(test\/[^`]+)`/g)].map(([, path = '']) => path)
   expect(named.length).toBeGreaterThan(40)
   expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
@@ -132,8 +127,8 @@ describe('generated tables', () => {
   }
 })
 
-test('the README is short enough to be read', () => {
+test('the README is short', () => {
   const text = read('README.md')
-  expect(Buffer.byteLength(text)).toBeLessThanOrEqual(README_BYTES_MAX)
-  expect(text.split('\n').length).toBeLessThanOrEqual(README_LINES_MAX)
+  expect(Buffer.byteLength(text)).toBeLessThanOrEqual(20 * 1024)
+  expect(text.split('\n').length).toBeLessThanOrEqual(300)
 })

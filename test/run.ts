@@ -1,19 +1,11 @@
-// `bun run test`: every test file outside of test/long, then one closing line, `N passed, N failed, N skipped`, that
-// tools can read. `bun run test:long` does the same with the test files of test/long: whole journeys through real
-// services and browsers, which take minutes. A folder's files run a few at a time, each few in a process of their own
-// with a time limit, so that a process that hangs is a failure and not the end of the run. The files of a process share
-// what is dear to start, such as a browser, and the modules that they load; all processes share a PostgreSQL server,
-// with a database for each test that asks. The whole suite's services run as the single-file executable, made once
-// beside the first targets: each starts in a third of the processor time. Named files and `bun run test:long` run them
-// from the source; so do the first targets, and always test/service/production-start.test.ts. Four targets run at a
-// time, since many of them wait more than they work. What a target printed comes whole, when it ends. Files in which a
-// test failed run once more at the end, with nothing beside them: four targets at a time can make a machine too slow
-// for a test that is right. What fails again has failed. What passes then is listed, as a test to mend. Temporary files
-// are kept in memory where the machine has it: of file systems made for disks, the suite asks thousands of files made
-// and removed at once. Skipped tests are listed with their names, which say the missing part. What failed is printed
-// once more before the closing line: of a long log often only the end is kept. `bun run test core` runs the tests of
-// the core, and `bun run test NAME` those of a module (test/support/parts.ts). Other arguments are files, which replace
-// the folders.
+// The test runner of `bun run test` and `bun run test:long`. Its last line is `N passed, N failed, N skipped`.
+//
+// `bun run test` runs all test files outside of test/long; `core` or the name of a module restricts them to a part
+// (test/support/parts.ts), and files replace them. Four targets run at once, each a process with a few files of a folder.
+// A complete run starts services from the single-file executable, which is built beside the first targets, and shares one
+// PostgreSQL server. Failed files run once more alone, because a busy machine can fail a correct test; tests that pass
+// then are listed. Temporary files are in memory if possible. Output of a target is printed when it ends, and failures
+// are repeated at the end.
 import {
   chmodSync,
   mkdirSync,
@@ -31,60 +23,38 @@ import { ALLOCATOR_ENVIRONMENT } from '../src/cluster/allocator.ts'
 import { isOfPart, PARTS } from './support/parts.ts'
 import type { PostgresServer } from './support/postgres-server.ts'
 import { PROGRAM_LIST } from './support/run-program.ts'
+import { words } from './support/words.ts'
 
 const ROOT = join(import.meta.dir, '..')
-/** For one that hangs; on a busy machine the longest takes four minutes beside others. */
+/** On a busy machine, the longest target takes four minutes. */
 const TARGET_LIMIT_MS = 600_000
 const TARGETS_AT_ONCE = 4
-/** Few enough that the last target to begin is not alone for long. */
 const FILES_AT_ONCE = 20
-/** Folders whose files each start services of their own, and share little: each target takes about half a minute. */
+/** Folders whose files start their own services, so that a target takes about half a minute. */
 const FEW_AT_ONCE: ReadonlyMap<string, number> = new Map([
   ['service', 4],
   ['cli', 9],
   ['pool', 9],
   ['store', 14],
-  // One process: the first file compiles the contracts for all.
+  // One process, because the first file compiles the contracts for all.
   ['chain', 30],
   ['long', 1],
 ])
-/** Failed targets that run once more; where more fail, it is not for want of time. */
+/** If more targets fail, none runs again, because slowness is not the cause. */
 const MOST_RUN_AGAIN = 5
-/** Begun first, so that none of their targets is alone at the end: what takes long, and then what waits more than it works. */
-const LONGEST = [
-  'chain',
-  'store',
-  'dashboard',
-  'service',
-  'identity',
-  'admin',
-  'conformance',
-  'examples',
-  'decision-log',
-  'transparency',
-  'release',
-  'cli',
-  'pool',
-  'server',
-  'cluster',
-  'portal',
-  'signing',
-  'documentation.test.ts',
-  'deploy',
-  'client',
-  'clients',
-  'hardware-keys',
-  'policy',
-]
-/** Of what a failed test printed: the last lines, which hold the error. */
+/** Folders that start first, so that none of them is alone at the end. */
+const LONGEST = words`
+  chain store dashboard service identity admin conformance examples decision-log transparency release cli pool server
+  cluster portal signing documentation.test.ts deploy client clients hardware-keys policy
+`
+/** Printed lines of a failed test, which end with the error. */
 const FAILURE_LINES = 40
-/** A busy machine must not fail a test that waits for a process to start. */
 const TEST_LIMIT_MS = 30_000
 
-/** Free memory below which the folder of the system is used: what is in a file system in memory is memory. */
+/** Free memory that is required for temporary files in memory. */
 const MEMORY_NEEDED_BYTES = 4 * 1024 ** 3
 
-/** Whether temporary files may go there: programs are among them, and a container's own is small. */
+/** Reports whether a folder has enough space and can contain programs. */
 const isRoomy = (place: string): boolean => {
   try {
     const { bavail, bsize } = statfsSync(place)
@@ -97,21 +67,17 @@ const isRoomy = (place: string): boolean => {
       rmSync(join(program, '..'), { recursive: true })
     }
   } catch {
-    // There is none, or none that programs run from.
+    // The folder is missing, or programs cannot run from it.
     return false
   }
 }
 
 interface Target {
-  /** In the log. */
   readonly title: string
   readonly paths: readonly string[]
 }
 
-/**
- * @param name of a file, or of a folder whose files run a few at a time
- * @param part null: all files
- */
+/** @param name of a file, or of a folder whose files are divided into targets */
 const targetsOf = (name: string, part: string | null = null): Target[] => {
   const path = `./test/${name}`
   const listed = name.endsWith('.test.ts')
@@ -129,7 +95,7 @@ const targetsOf = (name: string, part: string | null = null): Target[] => {
 
 const rankOf = (name: string): number => (LONGEST.includes(name) ? LONGEST.indexOf(name) : LONGEST.length)
 
-/** Of the product, whose tests alone run; null: all tests, or the named files. */
+/** Part of the product whose tests run; null for all tests or the named files. */
 const part = process.argv.length === 3 ? (PARTS.find((name) => name === process.argv[2]) ?? null) : null
 
 const targets = (): Target[] => {
@@ -157,7 +123,7 @@ const readText = (path: string): string => {
   }
 }
 
-/** What Bun prints about a failed test stands before its `(fail)` line, a time limit on the line after. */
+/** Bun prints the error before the `(fail)` line, and a time limit after it. */
 const failuresOf = (printed: string): string[] => {
   const failures: string[] = []
   let since: string[] = []
@@ -175,13 +141,13 @@ const failuresOf = (printed: string): string[] => {
 
 interface Result extends Counts {
   readonly printed: string
-  /** Files with a failed test; none where no report was written. */
+  /** Files with a failed test; empty without a report. */
   readonly failedFiles: readonly string[]
 }
 
 const run = async (paths: readonly string[], name: string): Promise<Result> => {
   const report = join(folder, `${name}.xml`)
-  // Files: what a run that was killed has started may hold a pipe open.
+  // Files, because processes of a killed run may keep a pipe open.
   const stdout = join(folder, `${name}.out`)
   const stderr = join(folder, `${name}.err`)
   const child = Bun.spawn(
@@ -196,7 +162,7 @@ const run = async (paths: readonly string[], name: string): Promise<Result> => {
   const count = (attribute: string): number =>
     Number(new RegExp(`<testsuites[^>]* ${attribute}="(\\d+)"`).exec(xml)?.[1] ?? Number.NaN)
   for (const [, test] of xml.matchAll(/<testcase name="([^"]*)"[^>]*>\s*<skipped/g)) printed += `skipped: ${test}\n`
-  // No report: it was ended, or a file could not be loaded. That counts as one failure.
+  // Without a report, the run was killed or a file could not be loaded, which counts as one failure.
   if (Number.isNaN(count('tests'))) return { passed: 0, failed: 1, skipped: 0, printed, failedFiles: [] }
   const skipped = count('skipped')
   const failures = count('failures')
@@ -215,40 +181,34 @@ const runAndPrint = async (title: string, paths: readonly string[], name: string
   return result
 }
 
-/** What the target's failed files do with nothing beside them; without their names, the whole target. */
+/** Runs the failed files of a target alone, or the whole target if the files are unknown. */
 const runAgain = async ({ title, paths }: Target, before: Result, name: string): Promise<Result> => {
-  const again = await runAndPrint(
-    `${title}, once more`,
-    before.failedFiles.length > 0 ? before.failedFiles : paths,
-    name,
-  )
+  const files = before.failedFiles.length > 0 ? before.failedFiles : paths
+  const again = await runAndPrint(`${title}, once more`, files, name)
   if (before.failedFiles.length === 0) return again
   return { ...again, passed: before.passed + Math.max(0, before.failed - again.failed), skipped: before.skipped }
 }
 
 const describeFailures = ({ title }: Target, { printed }: Result): string => {
   const found = failuresOf(printed)
-  // None is marked: it was ended, or a file could not be loaded.
+  // The run was killed, or a file could not be loaded.
   if (found.length === 0) found.push(printed.split('\n').slice(-FAILURE_LINES).join('\n'))
   return found.map((failure) => `${title}:\n${failure.trim()}\n\n`).join('')
 }
 
-/**
- * Writes the single-file executable's place for test/support/run-program.ts; nothing where it can't be made for this
- * platform. Processes that begin before it is made start the source.
- */
-const makeProgram = async (): Promise<void> => {
+/** Builds the single-file executable, if possible; test/support/run-program.ts reads its path. */
+const buildProgram = async (): Promise<void> => {
   const list = join(folder, 'program-made.json')
   const target = `${process.platform}-${process.arch}`
-  const words = ['bun', 'deploy/release/one-file.ts', '--target', target, '--out', folder, '--json']
-  const made = Bun.spawn(words, { stdin: 'ignore', stdout: Bun.file(list), stderr: 'pipe', cwd: ROOT })
+  const command = ['bun', 'deploy/release/one-file.ts', '--target', target, '--out', folder, '--json']
+  const made = Bun.spawn(command, { stdin: 'ignore', stdout: Bun.file(list), stderr: 'pipe', cwd: ROOT })
   if ((await made.exited) === 0) renameSync(list, join(folder, PROGRAM_LIST))
   else process.stdout.write(`Services run from the source: ${await new Response(made.stderr).text()}\n`)
 }
 
-/** The server that the run's processes share; null where it doesn't start, which each of them then says. */
+/** Starts the shared server; returns null if it does not start. */
 const startSharedPostgres = async (): Promise<PostgresServer | null> => {
-  // Loaded here: it looks for the run's folder.
+  // Loaded here, because it reads the folder of the run.
   const { startPostgres } = await import('./support/postgres-server.ts')
   const server = await startPostgres().catch(() => null)
   if (server === null) return null
@@ -260,19 +220,19 @@ const startSharedPostgres = async (): Promise<PostgresServer | null> => {
 
 const MEMORY = '/dev/shm'
 const folder = mkdtempSync(join(isRoomy(MEMORY) ? MEMORY : tmpdir(), 'countersign-test-'))
-/** Others than the owner pass through: PostgreSQL runs as another user where the tests run as root. */
+/** Other users can enter, because PostgreSQL runs as another user if the tests run as root. */
 chmodSync(folder, 0o711)
 const temporary = join(folder, 'temporary')
 mkdirSync(temporary)
 chmodSync(temporary, 0o1777)
-// With the allocator set as `bun start` sets it: the system has a tenth less to do.
+// With the allocator of `bun start`, the system does a tenth less work.
 Object.assign(process.env, { ...ALLOCATOR_ENVIRONMENT, ...process.env, TMPDIR: temporary, TEST_RUN_FOLDER: folder })
-/** What a test left that can't be removed is no reason to lose the closing line. */
+/** A folder that cannot be removed must not prevent the last line. */
 const removeFolder = (): void => {
   try {
     rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
   } catch (error) {
-    process.stderr.write(`${folder} stays: ${error instanceof Error ? error.message : String(error)}\n`)
+    process.stderr.write(`could not remove ${folder}: ${error instanceof Error ? error.message : String(error)}\n`)
   }
 }
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -282,7 +242,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   })
 }
 const isWhole = process.argv.length === 2 || part === 'core'
-const making = isWhole ? makeProgram() : null
+const building = isWhole ? buildProgram() : null
 const postgres = isWhole || part !== null || process.argv[2] === '--long' ? await startSharedPostgres() : null
 const results = new Map<Target, Result>()
 const waiting = [...targets().entries()]
@@ -292,7 +252,7 @@ const runLane = async (): Promise<void> => {
     results.set(target, await runAndPrint(target.title, target.paths, String(index)))
   }
 }
-await Promise.all([making, ...Array.from({ length: TARGETS_AT_ONCE }, runLane)])
+await Promise.all([building, ...Array.from({ length: TARGETS_AT_ONCE }, runLane)])
 
 const failed = [...results].filter(([, result]) => result.failed > 0)
 let passedAlone = ''
@@ -307,10 +267,10 @@ await postgres?.stop()
 removeFolder()
 
 const failures = [...results].filter(([, result]) => result.failed > 0)
-if (passedAlone !== '') process.stdout.write(`What failed at first and passed alone:\n\n${passedAlone}`)
+if (passedAlone !== '') process.stdout.write(`Failed at first and passed alone:\n\n${passedAlone}`)
 if (failures.length > 0) {
   const described = failures.map(([target, result]) => describeFailures(target, result)).join('')
-  process.stdout.write(`What failed, once more:\n\n${described}`)
+  process.stdout.write(`Failures:\n\n${described}`)
 }
 const total: Counts = { passed: 0, failed: 0, skipped: 0 }
 for (const { passed, failed, skipped } of results.values()) {
