@@ -1,4 +1,4 @@
-// Decisions in a real browser: found, read in full, checked against the log's own file, and taken out as files.
+// Decisions in the dashboard: search, details with proofs, verification of the log, and exports.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ setDefaultTimeout(60_000)
 const WALLET = '0x52908400098527886e0f7030069857d2e4169ee7'
 const OTHER_WALLET = '0x8617e340b3d01fa5f11f306f4090fd50e238070d'
 const MARKUP = '<img src=x onerror="document.title=1"><b>No</b>'
-/** Denies one wallet, in words that are markup. */
+/** Denies one wallet with a message that contains markup. */
 const POLICY = `name: Gate <i>
 default: allow
 constants:
@@ -37,28 +37,28 @@ interface Found {
   readonly data: readonly { readonly uuid: string }[]
 }
 
-/** Waits until the search finds so many. */
+/** Waits until the search finds this number of decisions. */
 const indexed = async (count: number, query = ''): Promise<Found> => {
   const find = async () => (await dashboard.admin('GET', `/organizations/demo/decisions?limit=200${query}`)) as Found
-  await until(async () => (await find()).data.length >= count, { what: `${count} decisions that are found` })
+  await until(async () => (await find()).data.length >= count, { what: `${count} indexed decisions` })
   return find()
 }
 
-/** The uuid of a compliant decision. */
+/** Requests an attestation, and returns its uuid. */
 const attest = async (from: string, verificationHash: string): Promise<string> => {
   const response = await dashboard.service.attest({ from, chain: 'base', verification_hash: verificationHash })
   if (!response.ok) throw new Error(`attest: ${response.status} ${await response.text()}`)
   return ((await response.json()) as { attestation: { uuid: string } }).attestation.uuid
 }
 
-/** The new policy and its project are known everywhere within a second; until then its hash is unknown. */
+/** Retries until the service knows the new project, which takes up to a second. */
 const attestAtGate = (gate: string): Promise<void> => {
-  const ask = () => dashboard.service.attest({ from: OTHER_WALLET, chain: 'base', verification_hash: gate })
-  return until(async () => (await ask()).status === 200, { what: 'a project that is known' })
+  const request = () => dashboard.service.attest({ from: OTHER_WALLET, chain: 'base', verification_hash: gate })
+  return until(async () => (await request()).status === 200, { what: 'the new project' })
 }
 
-/** A project whose policy denies OTHER_WALLET. */
-const makeGate = async (): Promise<string> => {
+/** Creates a project whose policy denies OTHER_WALLET. */
+const createGate = async (): Promise<string> => {
   const { policy, revision } = (await dashboard.admin('POST', '/organizations/demo/policies', { source: POLICY })) as {
     policy: { id: string }
     revision: { id: string }
@@ -71,7 +71,7 @@ const makeGate = async (): Promise<string> => {
   return project.verification_hash
 }
 
-const export_ = async (page: Page, name: string): Promise<Download> => {
+const exportAs = async (page: Page, name: string): Promise<Download> => {
   await page.getByRole('button', { name: 'Export' }).click()
   await page.getByRole('menuitem', { name }).click()
   await page.getByText('Export is ready').waitFor()
@@ -83,7 +83,7 @@ const export_ = async (page: Page, name: string): Promise<Download> => {
 }
 const contentOf = async (download: Download): Promise<string> => readFileSync(await download.path(), 'utf8')
 
-/** Until the newest lines are under a signed head, the page says so and the button can be pressed again. */
+/** Saves a proof, which may require several attempts until a signed tree head covers the newest lines. */
 const proofOf = async (page: Page, save: Locator): Promise<string> => {
   const saved: Download[] = []
   page.on('download', (download) => saved.push(download))
@@ -96,20 +96,20 @@ const proofOf = async (page: Page, save: Locator): Promise<string> => {
 const logKey = async (): Promise<string> => (await runCommand(dashboard.service.dataDirectory, 'proof', 'key')).stdout
 
 describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
-  test('teach the first call, find what was decided, and take it out', async () => {
+  test('show the first request, search decisions, and export them', async () => {
     const page = await dashboard.enter('/o/demo/decisions')
     await page.getByText('No decisions yet').waitFor()
     await page.getByText('/v2/attestation').waitFor()
     await accessible(page)
 
     const demo = dashboard.service.quickstart['VERIFICATION_HASH'] ?? ''
-    const gate = await makeGate()
+    const gate = await createGate()
     await Promise.all(Array.from({ length: 52 }, () => attest(WALLET, demo)))
     await attestAtGate(gate)
     await indexed(53)
     await page.getByRole('button', { name: 'Refresh' }).click()
     await page.getByText('53 decisions').waitFor()
-    // The project is newer than the page.
+    // A reload shows the new project.
     await page.reload()
     await page.getByText('53 decisions').waitFor()
     await accessible(page)
@@ -117,7 +117,7 @@ describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
     await page.getByRole('button', { name: 'Show more' }).click()
     await page.getByRole('row').nth(53).waitFor()
 
-    // The list follows new decisions while it is asked to.
+    // The list can follow new decisions.
     await page.reload()
     await page.getByText('53 decisions').waitFor()
     await page.getByRole('button', { name: 'Follow' }).click()
@@ -126,7 +126,7 @@ describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
     await accessible(page)
     await page.getByRole('button', { name: 'Follow', pressed: true }).click()
 
-    // What is searched for is in the address.
+    // The search is in the URL.
     await page.getByLabel('Verdict').selectOption('denied')
     await page.getByText('1 decision', { exact: true }).waitFor()
     await page
@@ -159,19 +159,19 @@ describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
     await page.getByRole('button', { name: 'Clear' }).click()
     await page.getByText('54 decisions').waitFor()
 
-    // Exports hold every row that the search finds, whatever page is shown.
-    const csv = await export_(page, 'As CSV')
+    // Exports contain every row of the search.
+    const csv = await exportAs(page, 'As CSV')
     expect(csv.suggestedFilename()).toMatch(/^decisions-demo-\d{4}-\d\d-\d\d\.csv$/)
     expect((await contentOf(csv)).trim().split(/\r?\n/)).toHaveLength(55)
     await page.getByText('54 of 54 rows').waitFor()
     await page.getByLabel('Verdict').selectOption('denied')
     await page.getByText('1 decision', { exact: true }).waitFor()
-    const lines = (await contentOf(await export_(page, 'As JSON Lines'))).trim().split('\n')
+    const lines = (await contentOf(await exportAs(page, 'As JSON Lines'))).trim().split('\n')
     expect(lines.map((line) => (JSON.parse(line) as { from: string }).from)).toEqual([OTHER_WALLET])
   })
 
-  test('show one in full with a proof that the file itself bears out, and verify the log', async () => {
-    const gate = await makeGate()
+  test('show a decision with a valid proof, and verify the log', async () => {
+    const gate = await createGate()
     await attestAtGate(gate)
     const before = (await indexed(0, `&wallet=${WALLET}`)).data.length
     const newest = await attest(WALLET, dashboard.service.quickstart['VERIFICATION_HASH'] ?? '')
@@ -183,7 +183,7 @@ describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { level: 1, name: /^(Compliant|Denied) by/ }).waitFor()
     expect(page.url()).toEndWith(String(denied?.uuid))
-    // The policy's words are text.
+    // Texts of the policy are not markup.
     await page.getByText(MARKUP, { exact: true }).waitFor()
     await page.getByText('Gate <i>', { exact: true }).waitFor()
     await page.getByText('Nothing: denials aren’t signed.').waitFor()
@@ -192,7 +192,7 @@ describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
       .getByRole('figure')
       .filter({ hasText: /^- id: blocked-wallet/ })
       .waitFor()
-    // The wallet has a page with its lists, decisions and sessions.
+    // The page of the wallet shows its lists, decisions and sessions.
     await page.getByRole('link', { name: 'View wallet' }).click()
     await page.getByText('No list contains this wallet.').waitFor()
     await page.getByRole('row').filter({ hasText: 'blocked-wallet' }).first().waitFor()
@@ -204,20 +204,18 @@ describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
     await page.getByText('verified in this browser').waitFor()
     await page.getByText('matches the previous hash in this line').waitFor()
     await accessible(page)
-    // The proof is a file that holds, behind a button as wide as its words.
+    // The proof is valid, and its button is as wide as its label.
     const save = page.getByRole('button', { name: 'Save proof' })
     expect((await save.boundingBox())?.width).toBeLessThan(260)
     const proof = await proofOf(page, save)
     expect(checkDecisionProof(proof, await logKey()).decision).toMatchObject({ uuid: newest })
-    // The command that the page shows, done here.
+    // The displayed command.
     await page.getByText('Verify this line in the data folder').click()
     const command = await page.getByText(/^tail -c/).textContent()
     const [, from = '', file = '', length = ''] = /\+(\d+) '(.+)' \| head -c (\d+)/.exec(command ?? '') ?? []
     const bytes = readFileSync(join(dashboard.service.dataDirectory, file)).subarray(Number(from) - 1)
-    const hash = createHash('sha256')
-      .update(bytes.subarray(0, Number(length)))
-      .digest('hex')
-    await page.getByText(hash).waitFor()
+    const hash = createHash('sha256').update(bytes.subarray(0, Number(length)))
+    await page.getByText(hash.digest('hex')).waitFor()
 
     await page.goto(`${dashboard.url}/o/demo/decisions/00000000-0000-4000-8000-000000000000`)
     await page.getByText('Decision not found').waitFor()
@@ -232,10 +230,10 @@ describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Rebuild index' }).click()
     await page.getByText('Rebuilding the search index').waitFor()
     await page.getByText('Up to date').waitFor()
-    // All of them, the newest too.
+    // All decisions, also the newest.
     await indexed(before + 1, `&wallet=${WALLET}`)
 
-    // A line that is changed in the file is found out, by its neighbour and by whoever verifies all.
+    // A changed line is detected by the next line and by a verification of the log.
     const path = join(dashboard.service.dataDirectory, file)
     const text = readFileSync(path, 'utf8')
     const at = text.lastIndexOf('"code":"BLOCKED"')
@@ -251,7 +249,7 @@ describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
     await accessible(page)
   })
 
-  test('say so where the search is behind the log, or stopped early', async () => {
+  test('report an outdated or incomplete search', async () => {
     const page = await dashboard.enter('/account')
     await page.route('**/decisions?*', async (route) => {
       const json = { data: [], next_cursor: 'older', complete: false, up_to_date: false }
@@ -263,21 +261,18 @@ describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
     await accessible(page)
   })
 
-  test.skipIf(process.platform !== 'linux')(
-    'one that was made a moment ago is shown as soon as it is found',
-    async () => {
-      const builder = indexProcessPid('build', dashboard.service.dataDirectory)
-      process.kill(builder, 'SIGSTOP')
-      try {
-        const uuid = await attest(WALLET, dashboard.service.quickstart['VERIFICATION_HASH'] ?? '')
-        const page = await dashboard.enter(`/o/demo/decisions/${uuid}`)
-        await page.getByText('Decision not found').waitFor()
-        await page.getByText('checks again automatically').waitFor()
-        process.kill(builder, 'SIGCONT')
-        await page.getByRole('heading', { level: 1, name: /^(Compliant|Denied) by/ }).waitFor()
-      } finally {
-        process.kill(builder, 'SIGCONT')
-      }
-    },
-  )
+  test.skipIf(process.platform !== 'linux')('a new decision is shown as soon as it is indexed', async () => {
+    const builder = indexProcessPid('build', dashboard.service.dataDirectory)
+    process.kill(builder, 'SIGSTOP')
+    try {
+      const uuid = await attest(WALLET, dashboard.service.quickstart['VERIFICATION_HASH'] ?? '')
+      const page = await dashboard.enter(`/o/demo/decisions/${uuid}`)
+      await page.getByText('Decision not found').waitFor()
+      await page.getByText('checks again automatically').waitFor()
+      process.kill(builder, 'SIGCONT')
+      await page.getByRole('heading', { level: 1, name: /^(Compliant|Denied) by/ }).waitFor()
+    } finally {
+      process.kill(builder, 'SIGCONT')
+    }
+  })
 })

@@ -1,17 +1,17 @@
-// What the service found of documents and names, in a real browser: from what people hand in to what a reviewer sees.
+// Results of document and name checks in the dashboard, from submissions to the review.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
 import { createPeople, type People, picture, standardDocuments } from '../../dashboard/support/people.ts'
 import { evmAccount } from '../../portal/support/wallets.ts'
-import { runCommand } from '../../service/start-service.ts'
+import { succeed } from '../../service/calls.ts'
 import { accessible } from '../../support/browser/accessible.ts'
 import { CHROMIUM } from '../../support/browser/chromium.ts'
 import { until } from '../../support/until.ts'
 
 setDefaultTimeout(60_000)
-/** Of an invented person: see test/documents. */
+/** A card of an invented person (test/documents). */
 const CARD = readFileSync(join(import.meta.dir, '../../data/zones/card.jpg'))
 const ERIKA = { fullName: 'Erika Mustermann', birthDate: '1974-08-12', country: 'DE' }
 
@@ -24,13 +24,15 @@ useDashboard(async (started) => {
   await dashboard.admin('PATCH', '/organizations/demo', { level: 'standard' })
 }, 'shared')
 
+const importList = (name: string, file: string) =>
+  succeed(dashboard.service, 'screening-list', 'import', name, file, '--format', 'csv')
 const documentsWith = (content: Uint8Array, portrait: number) => [
   { kind: 'identity-document', content, mediaType: 'image/jpeg', fileName: 'card.jpg' },
   { kind: 'portrait', content: picture(portrait, 400, 500), mediaType: 'image/png', fileName: 'portrait.png' },
 ]
 
 describe.skipIf(CHROMIUM === null)('the checks of a session (need Chromium)', () => {
-  test('stand beside its evidence, with what was typed and what the document says', async () => {
+  test('compare the entries with the document', async () => {
     const first = await people.submit({ name: 'erika', fields: ERIKA, documents: documentsWith(CARD, 2) })
     const page = await dashboard.enter(`/o/demo/reviews/${first}`)
     const compared = page.getByRole('table', { name: 'Entered data and document data' })
@@ -62,7 +64,7 @@ describe.skipIf(CHROMIUM === null)('the checks of a session (need Chromium)', ()
     expect(page.url()).toEndWith(first)
   })
 
-  test('say of a picture without a zone that it could not be read, and of the person nothing', async () => {
+  test('report an unreadable picture without a conclusion about the person', async () => {
     const id = await people.submit({ name: 'grace', documents: standardDocuments() })
     const page = await dashboard.enter(`/o/demo/reviews/${id}`)
     await page.getByText('No picture shows a readable zone').waitFor()
@@ -71,12 +73,11 @@ describe.skipIf(CHROMIUM === null)('the checks of a session (need Chromium)', ()
     expect(session.status).toBe('submitted')
   })
 
-  test('show whom of a list a name is like, and the session is completed once that was cleared with a reason', async () => {
+  test('show a hit of a name, which must be cleared with a reason before the session is completed', async () => {
     const { dataDirectory } = dashboard.service
     const file = join(dataDirectory, 'own.csv')
     writeFileSync(file, 'id,kind,name,birth_dates,countries\np1,person,Ivan Petrovich Primerov,1966-04-28,RU\n')
-    const filled = await runCommand(dataDirectory, 'screening-list', 'import', 'own', file, '--format', 'csv')
-    expect(filled.code).toBe(0)
+    await importList('own', file)
     const id = await people.submit({
       name: 'ivan',
       fields: { fullName: 'Иван Примеров', birthDate: '1966-04-28', country: 'RU' },
@@ -107,7 +108,7 @@ describe.skipIf(CHROMIUM === null)('the checks of a session (need Chromium)', ()
     await queue.getByLabel('Level').selectOption('enhanced')
     await queue.getByText('No matching sessions').waitFor()
     await accessible(queue)
-    // What other thresholds would have caught: this name from 70 up to its score.
+    // Hits at other thresholds.
     const thresholds = await dashboard.enter('/o/demo/settings?tab=checks')
     await thresholds.getByRole('link', { name: 'Compare thresholds' }).click()
     await thresholds.getByRole('button', { name: 'Compare', exact: true }).click()
@@ -120,8 +121,7 @@ describe.skipIf(CHROMIUM === null)('the checks of a session (need Chromium)', ()
     await between.getByText('Open').waitFor()
     expect(new URL(thresholds.url()).search).toBe('?from=95')
     await accessible(thresholds)
-    const trial = await runCommand(dataDirectory, 'screening', 'trial')
-    expect([trial.code, trial.stdout]).toEqual([0, expect.stringContaining('Ivan Petrovich Primerov')])
+    expect(await succeed(dashboard.service, 'screening', 'trial')).toContain('Ivan Petrovich Primerov')
 
     await hits.getByRole('button', { name: 'Not a match' }).click()
     await page.getByRole('button', { name: 'Clear hit' }).click()
@@ -135,13 +135,12 @@ describe.skipIf(CHROMIUM === null)('the checks of a session (need Chromium)', ()
     expect(((await complete()) as { status: string }).status).toBe('completed')
   })
 
-  test('name the list that a wallet is on, and the hit is decided like that of a name', async () => {
+  test('show a hit of a wallet, which is decided like that of a name', async () => {
     const { dataDirectory } = dashboard.service
     const { address } = evmAccount('mallory')
     const file = join(dataDirectory, 'wallets.csv')
     writeFileSync(file, `id,kind,name,wallets\nw1,person,Nobody Alike Here,${address}\n`)
-    const filled = await runCommand(dataDirectory, 'screening-list', 'import', 'mixers', file, '--format', 'csv')
-    expect(filled.code).toBe(0)
+    await importList('mixers', file)
     const listed = async (): Promise<boolean> => {
       const { data } = (await dashboard.admin('GET', '/lists')) as { data: { name: string }[] }
       return data.some(({ name }) => name === 'mixers')
@@ -160,17 +159,13 @@ describe.skipIf(CHROMIUM === null)('the checks of a session (need Chromium)', ()
     await hits.getByText('“The exchange’s own wallet”').waitFor()
     await page.getByText(/^Passed: .*Wallets on lists/).waitFor()
 
-    // Verified, and then found: the queue says so, since no session waits there.
+    // The queue shows hits of verified sessions.
     const { sequence } = (await dashboard.admin('GET', `/organizations/demo/sessions/${id}`)) as { sequence: number }
     await dashboard.admin('POST', `/organizations/demo/sessions/${id}/decide`, { status: 'completed', sequence })
     writeFileSync(file, `id,kind,name,wallets\nw1,person,Nobody Alike Here,${address}\nw2,person,Mallory Obraztsova,\n`)
-    expect((await runCommand(dataDirectory, 'screening-list', 'import', 'mixers', file, '--format', 'csv')).code).toBe(
-      0,
-    )
+    await importList('mixers', file)
     const found = async (): Promise<boolean> => {
-      const overview = (await dashboard.admin('GET', '/organizations/demo/overview')) as {
-        hits: { verified: number }
-      }
+      const overview = (await dashboard.admin('GET', '/organizations/demo/overview')) as { hits: { verified: number } }
       return overview.hits.verified === 1
     }
     await until(found, { limitMs: 60_000 })

@@ -1,4 +1,4 @@
-// Coming in and going out: the first-admin link, passwords, one-time codes, passkeys, a session that ends under one's hands.
+// Sign-in and sign-out in the dashboard: the first-admin link, passwords, one-time codes, passkeys, and expired sessions.
 import { Database } from 'bun:sqlite'
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
@@ -34,7 +34,7 @@ const signOut = async (page: Page): Promise<void> => {
   await heading(page, 'Sign in')
 }
 
-/** Signed in with nothing but the password. */
+/** Signs in with the password only. */
 const enter = async (): Promise<Page> => {
   const page = await dashboard.visit('/')
   await enterPassword(page)
@@ -42,7 +42,7 @@ const enter = async (): Promise<Page> => {
   return page
 }
 
-/** As if everybody had signed in long ago. */
+/** Makes the last confirmation of all sessions old. */
 const forgetConfirmations = (): void => {
   const database = new Database(join(dashboard.service.dataDirectory, 'countersign.db'))
   database.run('PRAGMA busy_timeout = 5000')
@@ -52,12 +52,12 @@ const forgetConfirmations = (): void => {
 
 const confirmation = (page: Page) => page.getByRole('dialog', { name: 'Confirm your identity' })
 
-/** As an authenticator app shows it, some steps of half a minute away from now. */
+/** Returns the code of an authenticator app, some steps of 30 seconds from now. */
 const codeOf = (secret: string, stepsAhead: number): string =>
   hotp(decodeBase32(secret), totpStep(Date.now() / 1000) + stepsAhead)
 
-describe.skipIf(CHROMIUM === null)('coming in (needs Chromium)', () => {
-  test('by the link that the first start printed, once', async () => {
+describe.skipIf(CHROMIUM === null)('sign-in (needs Chromium)', () => {
+  test('works once with the link of the first start', async () => {
     const link = dashboard.welcome.slice(dashboard.url.length)
     const page = await dashboard.visit('/')
     await page.getByText('No account yet').waitFor()
@@ -75,13 +75,13 @@ describe.skipIf(CHROMIUM === null)('coming in (needs Chromium)', () => {
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
     await page.getByRole('button', { name: 'Create account' }).click()
     await heading(page, 'Demo')
-    // The link’s secret is in no address that the browser keeps.
+    // The secret of the link is not in the URL.
     expect(page.url()).toBe(`${dashboard.url}/o/demo`)
     const again = await dashboard.visit(link)
     await heading(again, 'This link does not work')
   })
 
-  test('with a password, and out again in every tab', async () => {
+  test('works with a password, and sign-out ends every tab', async () => {
     const page = await dashboard.visit('/o/demo/keys')
     await heading(page, 'Sign in')
     expect(await page.getByText('No account yet').count()).toBe(0)
@@ -90,7 +90,7 @@ describe.skipIf(CHROMIUM === null)('coming in (needs Chromium)', () => {
     await page.getByText('The email address or the password is wrong.').waitFor()
     await accessible(page)
     await enterPassword(page)
-    // Where one wanted to go, not where everybody begins.
+    // The requested page, not the start page.
     await heading(page, 'API keys')
     const tab = await page.context().newPage()
     await tab.goto(`${dashboard.url}/account`)
@@ -99,7 +99,7 @@ describe.skipIf(CHROMIUM === null)('coming in (needs Chromium)', () => {
     await heading(tab, 'Sign in')
   })
 
-  test('and out where the network is gone: the page is empty at once, and says that the server does not know', async () => {
+  test('offline sign-out empties the page and reports that the session may still be valid', async () => {
     const page = await enter()
     await page.context().setOffline(true)
     await page.getByRole('button', { name: /^Your account/ }).click()
@@ -112,7 +112,7 @@ describe.skipIf(CHROMIUM === null)('coming in (needs Chromium)', () => {
     await heading(page, 'Sign in')
   })
 
-  test('again where a session ended, without losing what was typed', async () => {
+  test('after an expired session keeps the entries of a form', async () => {
     const page = await enter()
     await page.goto(`${dashboard.url}/o/demo/keys`)
     await page.getByRole('button', { name: 'Create key' }).click()
@@ -129,7 +129,7 @@ describe.skipIf(CHROMIUM === null)('coming in (needs Chromium)', () => {
     await page.getByText('Shown only once').waitFor()
   })
 
-  test('with a passkey, which is both factors at once', async () => {
+  test('works with a passkey, which is both factors', async () => {
     const page = await enter()
     const debug = await page.context().newCDPSession(page)
     await debug.send('WebAuthn.enable')
@@ -162,7 +162,7 @@ describe.skipIf(CHROMIUM === null)('coming in (needs Chromium)', () => {
     await page.getByText('No passkeys').waitFor()
   })
 
-  test('and is asked again before a key is made that could make others', async () => {
+  test('is required again before an admin key is created', async () => {
     const page = await enter()
     await page.goto(`${dashboard.url}/o/demo/keys`)
     forgetConfirmations()
@@ -186,7 +186,7 @@ describe.skipIf(CHROMIUM === null)('coming in (needs Chromium)', () => {
     await page.getByText('Shown only once').waitFor()
   })
 
-  test('with a one-time code, or a recovery code when the app is not at hand', async () => {
+  test('works with a one-time code or a recovery code', async () => {
     const page = await enter()
     await page.goto(`${dashboard.url}/account`)
     await page.getByRole('button', { name: 'Turn on' }).click()

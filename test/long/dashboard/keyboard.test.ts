@@ -1,5 +1,5 @@
-// The dashboard by keyboard alone: dialogs are reached, used and left without a mouse and give the focus back; the
-// organization's page is changed and seen; the audit log is cut and taken out.
+// The dashboard with the keyboard only: dialogs and their focus, the settings of the verification page, and filters and exports
+// of the audit log.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { ADMIN_EMAIL, type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
@@ -15,8 +15,8 @@ useDashboard((started) => {
   dashboard = started
 }, 'shared')
 
-describe.skipIf(CHROMIUM === null)('by keyboard alone (needs Chromium)', () => {
-  test('a session is made and its link sent, by each of the ways', async () => {
+describe.skipIf(CHROMIUM === null)('with the keyboard only (needs Chromium)', () => {
+  test('a session is created, and its link is shown in each form', async () => {
     const page = await dashboard.enter('/o/demo/reviews?status=all')
     const opener = /^Invite to verify$/
     await pressEnterOn(page, opener)
@@ -35,7 +35,7 @@ describe.skipIf(CHROMIUM === null)('by keyboard alone (needs Chromium)', () => {
       await pressEnterOn(page, way)
       await accessible(page)
     }
-    // Shown once: only who says that it is sent closes it.
+    // The link is shown once, so Escape does not close the dialog.
     await page.keyboard.press('Escape')
     expect(await dialog.count()).toBe(1)
     await tabTo(page, /^Done$/)
@@ -44,7 +44,7 @@ describe.skipIf(CHROMIUM === null)('by keyboard alone (needs Chromium)', () => {
     await until(async () => opener.test(await focused(page)))
   })
 
-  test('the palette opens, is left by Escape and gives the focus back', async () => {
+  test('the palette opens, closes with Escape, and restores the focus', async () => {
     const page = await dashboard.enter('/o/demo/audit')
     await tabTo(page, /^Filter$/)
     await page.keyboard.press('Control+k')
@@ -57,7 +57,7 @@ describe.skipIf(CHROMIUM === null)('by keyboard alone (needs Chromium)', () => {
     await until(async () => (await focused(page)) === 'Filter')
   })
 
-  test('the organization’s page is found, changed, and seen as people will see it', async () => {
+  test('the verification page is changed with a preview', async () => {
     await dashboard.asAdmin('POST', '/organizations', { slug: 'by-keys', name: 'By Keys' })
     const page = await dashboard.enter('/o/by-keys')
     await page.keyboard.press('Control+k')
@@ -75,7 +75,7 @@ describe.skipIf(CHROMIUM === null)('by keyboard alone (needs Chromium)', () => {
     await fill(/^Welcome text, English/, 'We ask because the law does.')
     await fill(/^Privacy policy/, 'https://keys.example.com/privacy')
     await fill(/^Support email/, 'help@keys.example.com')
-    // Seen before it is saved.
+    // The preview shows unsaved changes.
     for (const text of ['We ask because the law does.', 'Questions? Contact By Keys', 'Privacy policy of By Keys'])
       await preview.getByText(text).waitFor()
     expect(await preview.getAttribute('style')).toContain('--')
@@ -89,24 +89,19 @@ describe.skipIf(CHROMIUM === null)('by keyboard alone (needs Chromium)', () => {
     })
   })
 
-  test('the audit log is cut by date, action, who and what, and taken out as it is cut', async () => {
-    const { project } = await (async () => {
-      const { policy } = (await dashboard.asAdmin('POST', '/organizations/by-keys/policies', {
-        source: 'name: By keys\nrules: []\n',
-      })) as { policy: { id: string } }
-      const made = (await dashboard.asAdmin('POST', '/organizations/by-keys/projects', {
-        name: 'Cut out',
-        policy_id: policy.id,
-      })) as { id: string }
-      return { project: made.id }
-    })()
+  test('the audit log is filtered by date, action, actor and subject, and exported with its filter', async () => {
+    const create = (path: string, body: object) => dashboard.asAdmin('POST', `/organizations/by-keys/${path}`, body)
+    const source = 'name: By keys\nrules: []\n'
+    const { policy } = (await create('policies', { source })) as { policy: { id: string } }
+    const created = await create('projects', { name: 'Filtered', policy_id: policy.id })
+    const { id: project } = created as { id: string }
     const page = await dashboard.enter('/o/by-keys/audit')
     const rows = page.getByRole('table').getByRole('row')
     await rows.nth(3).waitFor()
     const day = new Date(Date.now() - 86_400_000)
     const two = (number: number): string => String(number).padStart(2, '0')
     await tabTo(page, /^From/)
-    // As its parts stand in the browser's language.
+    // In the order of the browser's language.
     await page.keyboard.type(`${two(day.getMonth() + 1)}${two(day.getDate())}${day.getFullYear()}`)
     await tabTo(page, /^Action/)
     await page.keyboard.type('project.')
@@ -128,7 +123,7 @@ describe.skipIf(CHROMIUM === null)('by keyboard alone (needs Chromium)', () => {
       .split('\r\n')
     expect(lines).toHaveLength(2)
     expect(lines[1]).toContain('project.create')
-    // The one that is left opens, and closing it leads back to it.
+    // The remaining entry opens and closes.
     await pressEnterOn(page, /^project\.create$/)
     const dialog = page.getByRole('dialog')
     await dialog.getByText(project).first().waitFor()

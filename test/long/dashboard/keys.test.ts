@@ -1,6 +1,7 @@
-// API keys, from creating one in the browser to an attestation with it and its revocation.
+// API keys in the dashboard: creation, use, regeneration and revocation.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
+import { projectRequest } from '../../service/calls.ts'
 import { accessible } from '../../support/browser/accessible.ts'
 import { CHROMIUM } from '../../support/browser/chromium.ts'
 import { until } from '../../support/until.ts'
@@ -12,19 +13,11 @@ useDashboard((started) => {
   dashboard = started
 }, 'shared')
 
-/** Interface A with a key of one's own. */
 const attest = (key: string): Promise<Response> =>
-  dashboard.service.attest(
-    {
-      from: '0x52908400098527886E0F7030069857D2E4169EE7',
-      chain: 'base',
-      verification_hash: dashboard.service.quickstart['VERIFICATION_HASH'],
-    },
-    { 'x-api-key': key },
-  )
+  dashboard.service.attest(projectRequest(dashboard.service), { 'x-api-key': key })
 
 describe.skipIf(CHROMIUM === null)('the page of API keys (needs Chromium)', () => {
-  test('creates a key that works, replaces it, and ends it', async () => {
+  test('creates a valid key, regenerates it, and revokes it', async () => {
     const page = await dashboard.enter('/o/demo/keys')
     await page.getByText('quick start').first().waitFor()
     await accessible(page)
@@ -57,7 +50,7 @@ describe.skipIf(CHROMIUM === null)('the page of API keys (needs Chromium)', () =
     await page.getByRole('button', { name: 'Revoke key' }).click()
     await page.getByText('Key revoked').waitFor()
     await page.getByRole('row').filter({ hasText: 'Revoked' }).waitFor()
-    // Everywhere within a second: the change feed is polled.
+    // The revocation applies within a second.
     await until(async () => (await attest(first)).status === 401)
     expect((await attest(second)).status).toBe(200)
   })

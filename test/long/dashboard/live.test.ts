@@ -1,5 +1,4 @@
-// The live page: what it shows of real decisions, how the number of workers follows what was asked for, and that a chart
-// can be read by eye, by keyboard and as a table.
+// The live page of the dashboard: decisions, the size of the pool, and charts with keyboard access and tables.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Dashboard, startDashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
 import { accessible } from '../../support/browser/accessible.ts'
@@ -8,7 +7,7 @@ import { CHROMIUM } from '../../support/browser/chromium.ts'
 setDefaultTimeout(120_000)
 const WALLET = '0x52908400098527886E0F7030069857D2E4169EE7'
 const DENIED = '0x000000000000000000000000000000000000dEaD'
-/** Said of a second in which something was denied. */
+/** Text of a second with a denial. */
 const DECIDED = /denied (?!0\/s)/
 let dashboard: Dashboard
 
@@ -20,14 +19,14 @@ const attest = (from: string, chain = 'base'): Promise<Response> =>
   dashboard.service.attest({ from, chain, verification_hash: dashboard.service.quickstart['VERIFICATION_HASH'] })
 
 describe.skipIf(CHROMIUM === null)('the live page (needs Chromium)', () => {
-  test('teaches when nothing happens, shows decisions as they come, and resizes the pool within seconds', async () => {
+  test('shows a request without decisions, then decisions, and resizes the pool', async () => {
     const page = await dashboard.enter('/live')
     await page.getByText('No decisions yet').waitFor()
     const command = await page.locator('.code-block code').textContent()
     expect(command).toContain(`'${dashboard.service.url}/v2/attestation#[1-5000]'`)
     expect(command).toContain(dashboard.service.quickstart['VERIFICATION_HASH'] ?? '-')
     await accessible(page)
-    // The cards of a row have the same height, and their plots the same place.
+    // Cards of a row have the same height and aligned plots.
     for (const part of ['.chart', '.chart .plot']) {
       const boxes = await Promise.all([2, 3].map((nth) => page.locator(part).nth(nth).boundingBox()))
       expect(new Set(boxes.map((box) => `${box?.y} ${box?.height}`)).size).toBe(1)
@@ -40,18 +39,18 @@ describe.skipIf(CHROMIUM === null)('the live page (needs Chromium)', () => {
     await page.getByText('Receiving decisions').waitFor()
     expect(await top()).toBe(before)
 
-    // The crosshair goes back to the second with the decisions, and its values are said.
+    // The crosshair moves back to the second with the decisions.
     const slider = chart.getByRole('slider')
     await slider.focus()
-    // Read once a step: the next second moves what the crosshair points at.
-    const said = async () => (await slider.getAttribute('aria-valuetext')) ?? ''
-    let text = await said()
+    // Read once per step, because the chart moves each second.
+    const valueText = async () => (await slider.getAttribute('aria-valuetext')) ?? ''
+    let text = await valueText()
     for (let step = 0; step < 60 && !DECIDED.test(text); step++) {
       await page.keyboard.press('ArrowLeft')
-      text = await said()
+      text = await valueText()
     }
     expect(text).toMatch(/^\d\d:\d\d:\d\d: compliant \S+\/s, denied \S+\/s, refused \S+\/s, failed \S+\/s$/)
-    // One, in an interval of a second or, on a busy machine, somewhat more.
+    // One denial in an interval of about a second.
     const rate = Number(/denied (\S+)\/s/.exec(text)?.[1])
     expect(rate).toBeGreaterThan(0.2)
     expect(rate).toBeLessThan(1.2)
@@ -95,9 +94,9 @@ describe.skipIf(CHROMIUM === null)('the live page (needs Chromium)', () => {
     expect(page.url()).toEndWith('/live?window=24h')
   })
 
-  test('does not say that it is live once an open stream says nothing any more', async () => {
+  test('reports a silent stream as disconnected', async () => {
     const page = await dashboard.enter('/account')
-    // Stays open, and is silent after its first second.
+    // A stream that is silent after its first second.
     await page.addInitScript(() => {
       const Real = window.EventSource
       class SilentStream {
@@ -123,22 +122,19 @@ describe.skipIf(CHROMIUM === null)('the live page (needs Chromium)', () => {
     expect(await page.locator('.legend-time', { hasText: 'now' }).count()).toBe(0)
   })
 
-  test.skipIf(process.platform !== 'linux')(
-    'comes back by itself when the process that serves it ends (needs Linux)',
-    async () => {
-      const several = await startDashboard({ environment: { COUNTERSIGN_PROCESSES: '2', COUNTERSIGN_WORKERS: '1' } })
-      try {
-        const page = await several.enter('/live')
-        await page.getByRole('row', { name: /^1 pid \d+ Ready/ }).waitFor()
-        const { processes } = (await several.admin('GET', '/pool')) as { processes: { each: { pid: number }[] } }
-        const pid = processes.each[0]?.pid ?? 0
-        process.kill(pid, 'SIGKILL')
-        await page.getByText('Disconnected').waitFor()
-        await page.getByText('Disconnected').waitFor({ state: 'detached' })
-        await page.getByRole('row', { name: new RegExp(`^0 pid (?!${pid} )\\d+ Ready`) }).waitFor()
-      } finally {
-        await several.stop()
-      }
-    },
-  )
+  test.skipIf(process.platform !== 'linux')('reconnects after its process exits (needs Linux)', async () => {
+    const several = await startDashboard({ environment: { COUNTERSIGN_PROCESSES: '2', COUNTERSIGN_WORKERS: '1' } })
+    try {
+      const page = await several.enter('/live')
+      await page.getByRole('row', { name: /^1 pid \d+ Ready/ }).waitFor()
+      const { processes } = (await several.admin('GET', '/pool')) as { processes: { each: { pid: number }[] } }
+      const pid = processes.each[0]?.pid ?? 0
+      process.kill(pid, 'SIGKILL')
+      await page.getByText('Disconnected').waitFor()
+      await page.getByText('Disconnected').waitFor({ state: 'detached' })
+      await page.getByRole('row', { name: new RegExp(`^0 pid (?!${pid} )\\d+ Ready`) }).waitFor()
+    } finally {
+      await several.stop()
+    }
+  })
 })

@@ -1,5 +1,4 @@
-// Every page there is: nothing serious from axe in light and dark, nothing wider than a desktop or a phone, and names that try to be
-// markup stay names.
+// Every page of the dashboard: accessibility in light and dark, width on desktops and phones, and names with markup.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { PAGES } from '../../../src/dashboard/page/pages.ts'
@@ -14,10 +13,10 @@ setDefaultTimeout(120_000)
 const HOSTILE = `"'><img src=x onerror="window.hit=1"><script>window.hit=1</script>\${7*7}{{7*7}}`
 
 let dashboard: Dashboard
-/** Of addresses: what stands for `{…}`. */
+/** Parameters of paths. */
 const params: Record<string, string> = { organization: 'hostile', list: 'hostile' }
 
-/** An organization in which everything that has a name has a hostile one. */
+/** Creates an organization with hostile names. */
 const seed = async (): Promise<void> => {
   const { admin } = dashboard
   const base = '/organizations/hostile'
@@ -51,18 +50,17 @@ const harmless = async (page: Page): Promise<void> => {
   expect(await page.locator('img[src="x"]').count()).toBe(0)
 }
 
-/** Pages of which every part of the address is known here; the others are opened by tests of their own. */
+/** Pages whose parameters are known here; other tests open the rest. */
+const KNOWN = ['organization', 'list', 'project', 'policy']
 const OPENED = PAGES.filter(({ path }) =>
-  [...path.matchAll(/\{(\w+)\}/g)].every(([, name]) =>
-    ['organization', 'list', 'project', 'policy'].includes(name ?? ''),
-  ),
+  [...path.matchAll(/\{(\w+)\}/g)].every(([, name = '']) => KNOWN.includes(name)),
 )
 
 describe.skipIf(CHROMIUM === null)('every page (needs Chromium)', () => {
-  test('is accessible, fits a phone, and takes no name for markup', async () => {
+  test('is accessible, fits a phone, and does not interpret names as markup', async () => {
     const page = await dashboard.enter('/o/hostile')
     for (const { path } of OPENED) {
-      // From page to page as people go: without loading everything anew.
+      // Navigation without a reload.
       await page.evaluate(
         (to) => {
           history.pushState(null, '', to)
@@ -73,14 +71,14 @@ describe.skipIf(CHROMIUM === null)('every page (needs Chromium)', () => {
       await page.locator('h1:not(:has-text("No such"))').waitFor()
       await page.locator('.loading').first().waitFor({ state: 'detached' })
       await accessible(page)
-      // What only a wide window shows, as it leaves the page: in dark.
+      // Elements of wide windows, in dark colors.
       expect(await seriousFindings(page, COLOURS)).toEqual([])
       await harmless(page)
       expect({ path, title: await page.title() }).not.toMatchObject({ title: 'Countersign' })
     }
   })
 
-  test('shows hostile names as they are', async () => {
+  test('shows hostile names as text', async () => {
     const page = await dashboard.enter('/o/hostile/projects')
     await page.getByRole('link', { name: HOSTILE }).waitFor()
     await page.getByRole('button', { name: /^Organization:/ }).click()
@@ -92,7 +90,7 @@ describe.skipIf(CHROMIUM === null)('every page (needs Chromium)', () => {
     await harmless(page)
   })
 
-  test('says so where there is nothing, or nothing for this person', async () => {
+  test('explains missing pages and resources', async () => {
     const page = await dashboard.enter('/o/hostile/nothing')
     await page.getByRole('heading', { name: 'Page not found' }).waitFor()
     await page.goto(`${dashboard.url}/o/nobody/keys`)
@@ -102,7 +100,7 @@ describe.skipIf(CHROMIUM === null)('every page (needs Chromium)', () => {
     await accessible(page)
   })
 
-  test('is reached by keys alone', async () => {
+  test('can be reached with keyboard shortcuts', async () => {
     const page = await dashboard.enter('/o/demo')
     await page.getByRole('heading', { name: 'Needs attention' }).waitFor()
     await page.keyboard.press('g')

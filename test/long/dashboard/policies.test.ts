@@ -1,5 +1,5 @@
-// Policies through the pages alone: from a template to the first attestation by it; mistakes where they are; and what a
-// next revision would change, by trial, shadow and replay, before it is made live and after it was taken back.
+// Policies in the dashboard: from a template to the first attestation, errors in the editor, and trials, shadow mode and
+// replays of a revision before it is live and after a rollback.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
@@ -24,7 +24,7 @@ const attest = async (from: string, hash: string | undefined): Promise<{ status:
 
 const editorOf = (page: Page) => page.getByRole('textbox', { name: 'Policy document' })
 
-/** Typed at the end of the document. */
+/** Types at the end of the document. */
 const append = async (page: Page, text: string): Promise<void> => {
   await editorOf(page).focus()
   await page.keyboard.press('Control+End')
@@ -42,7 +42,7 @@ describe.skipIf(CHROMIUM === null)('the policy pages (need Chromium)', () => {
     const unknown = page.getByText('unknown list "members"').first()
     await unknown.waitFor()
     await accessible(page)
-    // The place of a problem leads into the editor, to that line.
+    // A problem links to its line in the editor.
     await page.locator('.issue').first().click()
     await editorOf(page).and(page.locator(':focus')).waitFor()
     await page.locator('.cm-activeLine', { hasText: 'in_list(wallet.address, "members")' }).waitFor()
@@ -68,7 +68,7 @@ describe.skipIf(CHROMIUM === null)('the policy pages (need Chromium)', () => {
     expect(await attest(UNKNOWN, hash)).toMatchObject({ status: 200, body: { is_compliant: false } })
   })
 
-  test('build rules with forms that write the same document', async () => {
+  test('edit rules with forms', async () => {
     const page = await dashboard.enter('/o/demo/policies/new')
     await page.getByRole('radio', { name: 'Sanctions and geography' }).check()
     await page.locator('.cm-content', { hasText: 'sanctioned-wallet' }).waitFor()
@@ -80,7 +80,7 @@ describe.skipIf(CHROMIUM === null)('the policy pages (need Chromium)', () => {
     await page.setViewportSize({ width: 390, height: 844 })
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
     await page.setViewportSize({ width: 1280, height: 860 })
-    // By keyboard alone.
+    // With the keyboard only.
     await located.getByLabel('Fact').focus()
     await page.keyboard.type('wallet.address')
     await page.keyboard.press('Tab')
@@ -90,11 +90,10 @@ describe.skipIf(CHROMIUM === null)('the policy pages (need Chromium)', () => {
     await page.getByRole('button', { name: 'Add rule' }).click()
     await page.getByRole('group', { name: 'rule-7' }).getByLabel('Outcome').selectOption('Deny')
     await page.getByRole('group', { name: 'rule-7' }).getByLabel('Message').fill('Nobody: none')
-    // Up and back.
     const added = page.getByRole('listitem').filter({ has: page.getByRole('group', { name: 'rule-7' }) })
     await added.getByRole('button', { name: 'Move up' }).click()
     await added.getByRole('button', { name: 'Move down' }).click()
-    // Two facts in one condition.
+    // A condition with two facts, which has no form.
     await page
       .getByRole('listitem')
       .filter({ hasText: 'region-not-served' })
@@ -109,7 +108,7 @@ describe.skipIf(CHROMIUM === null)('the policy pages (need Chromium)', () => {
     await page.locator('.cm-activeLine', { hasText: '# the last comment' }).waitFor()
   })
 
-  test('show mistakes where they are, and offer the facts that there are', async () => {
+  test('show errors at their lines, and complete facts', async () => {
     const page = await dashboard.enter('/o/demo/policies')
     await page.getByRole('link', { name: 'Demo policy' }).click()
     await page.getByText('No problems').waitFor()
@@ -120,13 +119,13 @@ describe.skipIf(CHROMIUM === null)('the policy pages (need Chromium)', () => {
     await page.locator('.issue').getByText('Line 10').waitFor()
     await page.locator('.cm-lint-marker-error').waitFor()
     expect(await page.getByRole('button', { name: 'Save as revision 2' }).isDisabled()).toBe(true)
-    // Single keys are text here and no shortcuts.
+    // Keys type text in the editor.
     await page.keyboard.press('Backspace')
     await page.keyboard.type('"base"')
     await page.getByText('No problems').waitFor()
     expect(await editorOf(page).textContent()).toContain('deny: chain.name == "base"')
     await accessible(page)
-    // What was written is still there after a look at another page.
+    // Edits are kept while another page is open.
     await page.getByRole('link', { name: 'Policies' }).first().click()
     await page.getByRole('link', { name: 'Demo policy' }).click()
     await page.getByText('Changed since revision 1').waitFor()
@@ -135,7 +134,7 @@ describe.skipIf(CHROMIUM === null)('the policy pages (need Chromium)', () => {
     await editorOf(page).filter({ hasNotText: 'next' }).waitFor()
   })
 
-  test('tell what a revision would change before it does, and take it back', async () => {
+  test('show the effect of a revision before it is live, and roll it back', async () => {
     const hash = dashboard.service.quickstart['VERIFICATION_HASH']
     await attest(KNOWN, hash)
     const page = await dashboard.enter('/o/demo/policies')
@@ -196,7 +195,7 @@ describe.skipIf(CHROMIUM === null)('the policy pages (need Chromium)', () => {
     await attestUntil(hash, true)
   })
 
-  test('ask a second person where the organization wants one', async () => {
+  test('request an approval if the organization requires it', async () => {
     const hedy = await inviteAdmin(dashboard, 'Hedy Lamarr')
     await inviteAdmin(dashboard, 'Grace Hopper')
     await dashboard.admin('PATCH', '/organizations/demo/settings', { second_person: true })
@@ -212,7 +211,7 @@ describe.skipIf(CHROMIUM === null)('the policy pages (need Chromium)', () => {
   })
 })
 
-/** A revision is live within a second of its activation: asked again until it is. */
+/** Retries until the activated revision is live. */
 const attestUntil = (hash: string | undefined, compliant: boolean): Promise<void> =>
   until(async () => {
     const { status, body } = await attest(KNOWN, hash)
@@ -220,7 +219,7 @@ const attestUntil = (hash: string | undefined, compliant: boolean): Promise<void
     return (body as { is_compliant: boolean }).is_compliant === compliant
   })
 
-/** Until a decision was recorded with what the shadow says of it. */
+/** Retries until a decision with a shadow result is recorded. */
 const attestUntilShadowed = (hash: string | undefined, policy: string): Promise<void> =>
   until(async () => {
     await attest(KNOWN, hash)

@@ -1,5 +1,5 @@
-// The API reference in a real browser: on a phone and on a desktop, light and dark, nothing serious from axe, nothing asked
-// of another host, calls that are copied whole, and a list that narrows down. Needs Chromium.
+// The API reference in a browser: accessibility on phones and desktops in light and dark, no requests to other hosts, copied
+// calls, and the filter of the contents.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { adminDocument } from '../../../src/admin/openapi/admin.ts'
@@ -11,7 +11,7 @@ import { ADMIN_ROUTES } from '../../admin/support/all-routes.ts'
 import { seriousFindings } from '../../support/browser/axe.ts'
 import { CHROMIUM, DESKTOP, PHONE, startBrowser, type TestBrowser } from '../../support/browser/chromium.ts'
 
-/** The fonts of the page that the browser has loaded. */
+/** Returns the loaded fonts of the page. */
 const usedFonts = (page: Page): Promise<readonly string[]> =>
   page.evaluate(async () => {
     const faces = await document.fonts.ready
@@ -21,7 +21,7 @@ const usedFonts = (page: Page): Promise<readonly string[]> =>
       .sort()
   })
 
-describe.skipIf(CHROMIUM === null)('the API reference (Chromium)', () => {
+describe.skipIf(CHROMIUM === null)('the API reference (needs Chromium)', () => {
   let browser: TestBrowser
   let server: ReturnType<typeof Bun.serve>
   let url: string
@@ -42,11 +42,8 @@ describe.skipIf(CHROMIUM === null)('the API reference (Chromium)', () => {
       port: 0,
       fetch: async (request) => {
         const { pathname } = new URL(request.url)
-        return (
-          pages.find(pathname, request.headers) ??
-          (await otherPages(request, pathname)) ??
-          new Response(null, { status: 404 })
-        )
+        const found = pages.find(pathname, request.headers) ?? (await otherPages(request, pathname))
+        return found ?? new Response(null, { status: 404 })
       },
     })
     url = `http://127.0.0.1:${server.port}`
@@ -62,7 +59,7 @@ describe.skipIf(CHROMIUM === null)('the API reference (Chromium)', () => {
     ['desktop', DESKTOP],
   ] as const) {
     for (const colorScheme of ['light', 'dark'] as const) {
-      test(`reads well on a ${device}, ${colorScheme}`, async () => {
+      test(`is accessible on a ${device} in ${colorScheme}`, async () => {
         const { context, page, foreign, complaints } = await browser.open(url, { ...options, colorScheme })
         await page.goto(`${url}/docs/attestation`)
         expect(await seriousFindings(page)).toEqual([])
@@ -75,11 +72,9 @@ describe.skipIf(CHROMIUM === null)('the API reference (Chromium)', () => {
     }
   }
 
-  test('copies a call, and narrows the list down by keyboard', async () => {
-    const { context, page } = await browser.open(url, {
-      ...DESKTOP,
-      permissions: ['clipboard-read', 'clipboard-write'],
-    })
+  test('copies a call, and filters the contents with the keyboard', async () => {
+    const permissions = ['clipboard-read', 'clipboard-write']
+    const { context, page } = await browser.open(url, { ...DESKTOP, permissions })
     await page.goto(`${url}/docs/admin#issueKey`)
     await page.click('#issueKey .copy')
     const shown = await page.textContent('#issueKey .sample code')

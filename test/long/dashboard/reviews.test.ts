@@ -1,5 +1,4 @@
-// Reviews in a real browser: from the queue through the evidence to a decision that reaches the customer's stream, and what
-// happens when two reviewers look at the same session.
+// Reviews in the dashboard: from the queue to a decision that reaches the caller's stream, and concurrent reviewers.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
 import { type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
@@ -27,7 +26,7 @@ interface Detail {
 const read = async (id: string): Promise<Detail> =>
   (await dashboard.admin('GET', `/organizations/demo/sessions/${id}`)) as Detail
 
-/** The customer's stream of one session; each status object as it comes. */
+/** Opens the event stream of a session. */
 const follow = async (id: string) => {
   const stopping = new AbortController()
   const { url, quickstart } = dashboard.service
@@ -40,7 +39,7 @@ const follow = async (id: string) => {
   const decoder = new TextDecoder()
   let text = ''
   return {
-    /** Reads on until something that it holds is there. */
+    /** Reads until the text contains the part. */
     until: async (part: string): Promise<void> => {
       while (!text.includes(part)) {
         const { done, value } = await reader.read()
@@ -58,7 +57,7 @@ const pressed = async (page: Page, key: string): Promise<void> => {
 }
 
 describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
-  test('lead from the queue through the evidence to decisions that the customer hears of', async () => {
+  test('lead from the queue through the evidence to decisions, which the event stream reports', async () => {
     const page = await dashboard.enter('/o/demo/reviews')
     await page.getByText('No sessions yet').waitFor()
     expect(await page.getByRole('figure').textContent()).toContain('/api/v1/register/individual')
@@ -70,14 +69,14 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     await page.getByRole('row').nth(2).waitFor()
     await page.getByRole('link', { name: 'Reviews 2 waiting' }).waitFor()
     await accessible(page)
-    // On a phone, rows are short, and the filters are in one line.
+    // On a phone, rows are short, and filters are in one line.
     await page.setViewportSize({ width: 390, height: 844 })
     expect((await page.getByRole('row').nth(1).boundingBox())?.height).toBeLessThan(100)
     const filters = await page.locator('.chips .field').all()
     const tops = await Promise.all(filters.map(async (filter) => (await filter.boundingBox())?.y))
     expect([filters.length > 5, new Set(tops).size]).toEqual([true, 1])
     await page.setViewportSize({ width: 1280, height: 860 })
-    // What is looked for may be a name, and stays out of the address.
+    // The search text may be a name, so the URL does not contain it.
     await page.getByLabel(/^Name, document or registration number/).fill('hopp')
     await page.keyboard.press('Enter')
     await page.locator(`a.row-link[href*="${second}"]`).waitFor()
@@ -86,7 +85,7 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     await accessible(page)
     await page.getByRole('button', { name: 'Show queue' }).click()
     await page.getByRole('row').nth(2).waitFor()
-    // The same from the search for everything, on any page: from here, and from another.
+    // The global search finds the same from this page and another.
     for (const path of [null, '/o/demo/keys']) {
       if (path !== null) await page.goto(dashboard.url + path)
       await page.getByRole('heading', { level: 1 }).waitFor()
@@ -99,7 +98,7 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     }
     await page.getByRole('button', { name: 'Show queue' }).click()
     await page.getByRole('row').nth(2).waitFor()
-    // A link for somebody, shown once, by three ways.
+    // An invitation link as text, QR code and email.
     await page.getByRole('button', { name: 'Invite to verify' }).click()
     await page.getByRole('button', { name: 'Create link' }).click()
     const link = await page.getByRole('textbox', { name: 'Link' }).inputValue()
@@ -110,14 +109,14 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     await page.getByLabel('Language').selectOption('de')
     expect(await page.getByLabel('Email text').inputValue()).toContain(link)
     await page.getByRole('button', { name: 'Done' }).click()
-    // Filters are in the address, and are the API's.
+    // Filters are in the URL.
     await page.getByLabel('Type').selectOption('business')
     await page.getByText('No matching sessions').waitFor()
     expect(new URL(page.url()).search).toBe('?type=business')
     await page.getByLabel('Type').selectOption('')
     await page.getByRole('row').nth(2).waitFor()
 
-    // The one that waits longest; what was typed and what was uploaded beside each other.
+    // The session that waits longest, with entries and uploads side by side.
     const documentReads: string[] = []
     page.on('request', (request) => {
       if (request.url().includes('/evidence/documents/')) documentReads.push(request.url())
@@ -134,7 +133,7 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
         await image.elementHandle(),
       )
     }
-    // The header names the person, and the history of the browser doesn't. Its portrait is the one of the pane.
+    // The heading has the name, which the browser history does not contain. The portrait is loaded once.
     await page.getByRole('heading', { level: 1 }).filter({ hasText: MARKUP }).waitFor()
     expect(await page.title()).toBe('Person · Countersign')
     await page.locator('h1 .portrait').waitFor()
@@ -144,7 +143,7 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     expect(await isAbove(page.getByRole('heading', { name: 'Evidence' }), 200)).toBe(true)
     expect(await isAbove(page.getByRole('heading', { name: 'Checks' }), 860)).toBe(true)
     await accessible(page)
-    // On a phone, the decision is in reach wherever the page is.
+    // On a phone, the decision buttons stay visible.
     await page.setViewportSize({ width: 390, height: 844 })
     const approve = await page.getByRole('button', { name: /^Approve/ }).boundingBox()
     expect((approve?.y ?? 0) + (approve?.height ?? 0)).toBeGreaterThan(780)
@@ -162,12 +161,10 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     await page.mouse.move(x + 25, y + 10, { steps: 2 })
     await page.mouse.up()
     expect(await frame.getByRole('img').getAttribute('style')).toContain('translate(-35px, 10px)')
-    // A PDF is a file to save, never something that is opened here.
+    // A PDF is downloaded and never opened in the page.
     const left = page.getByLabel('Left document')
     const shown = await left.locator('option:checked').textContent()
-    await left.selectOption({
-      label: shown === 'Identity document 1' ? 'Identity document 2' : 'Identity document 1',
-    })
+    await left.selectOption({ label: shown === 'Identity document 1' ? 'Identity document 2' : 'Identity document 1' })
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('link', { name: /Download/ }).click(),
@@ -176,14 +173,14 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     await page.getByText('Signed by its key').click()
     await page.getByText('wants you to sign in').waitFor()
 
-    // Through the queue and back.
+    // To the next session and back.
     await pressed(page, 'j')
     await page.getByText('2 of 2').waitFor()
     expect(page.url()).toEndWith(second)
     await pressed(page, 'k')
     await page.getByText('1 of 2').waitFor()
 
-    // Back to the person: a reason to begin with, in words that can be changed, and what is to be done again.
+    // Sent back with an editable reason and the required corrections.
     await pressed(page, 'r')
     await page.getByLabel('Reason').selectOption('Portrait: face not visible')
     const comment = page.getByLabel('Message to the person')
@@ -194,7 +191,7 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     await page.getByLabel('Internal note').fill('Second look: the name')
     await accessible(page)
     await page.getByRole('button', { name: 'Send back now' }).click()
-    // On to the next one, which nobody had to look for.
+    // The next session is opened automatically.
     await page.getByRole('heading', { name: 'Grace Hopper' }).waitFor()
     expect(page.url()).toEndWith(second)
     const decided = page.getByRole('status').getByRole('link', { name: 'View session' })
@@ -202,7 +199,7 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     expect((await read(first)).status).toBe('retry')
     expect((await read(first)).events.at(-1)).toMatchObject({ public_comment: 'Once more, with <b>light</b>.' })
 
-    // Nothing is decided before it is confirmed.
+    // Decisions require a confirmation.
     await pressed(page, 'x')
     await page.getByRole('button', { name: 'Reject now' }).waitFor()
     await page.keyboard.press('Escape')
@@ -216,12 +213,8 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     await page.goto(`${dashboard.url}/o/demo`)
     await page.getByRole('row', { name: 'ada@example.org' }).waitFor()
     const steps = page.locator('.funnel li')
-    expect(await steps.allTextContents()).toEqual([
-      'Link created3 100%',
-      'Started2 67%',
-      'Submitted2 67%',
-      'Verified1 33%',
-    ])
+    const counts = ['Link created3 100%', 'Started2 67%', 'Submitted2 67%', 'Verified1 33%']
+    expect(await steps.allTextContents()).toEqual(counts)
     await accessible(page)
 
     await page.goto(`${dashboard.url}/o/demo/reviews/${second}?status=all`)
@@ -236,17 +229,17 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     await page.getByText('No list contains this wallet.').waitFor()
     await accessible(page)
 
-    // What was said is text, wherever it is shown.
+    // Comments are displayed as text.
     await page.goto(`${dashboard.url}/o/demo/reviews/${first}?status=all`)
     await page.getByText('with <b>light</b>.').first().waitFor()
     await page.getByText('Second look: the name').waitFor()
     expect(await page.title()).toContain('Countersign')
-    // It is not the reviewer's turn: nothing of it is opened unasked.
+    // Evidence is not opened automatically while the session is not in review.
     expect(await page.getByRole('img', { name: /Portrait/ }).count()).toBe(0)
     await accessible(page)
   })
 
-  test('assign and send back several sessions at once, and keep filters under a name', async () => {
+  test('assign and send back several sessions, and save filters as a view', async () => {
     const ids = [await people.submit({ name: 'Emmy Noether' }), await people.submit({ name: 'Sofia Kovalevskaya' })]
     const page = await dashboard.enter('/o/demo/reviews?type=individual')
     await page.getByRole('button', { name: 'Save view' }).click()
@@ -261,7 +254,7 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     const bar = page.getByRole('toolbar', { name: 'Selected sessions' })
     await bar.getByText('2 selected').waitFor()
     await accessible(page)
-    // Somebody was faster with one of them.
+    // Another reviewer changes one of them.
     await dashboard.asAdmin('PUT', `/organizations/demo/sessions/${ids[0]}/assignment`, { user_id: null, version: 0 })
     await bar.getByRole('button', { name: 'Assign to…' }).click()
     await bar.getByRole('menuitem', { name: /\(you\)$/ }).click()
@@ -283,7 +276,7 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     await page.getByRole('link', { name: 'People only' }).waitFor({ state: 'detached' })
   })
 
-  test('tell who was slower, take over, revoke and erase', async () => {
+  test('report concurrent changes, take over, revoke and erase', async () => {
     const [id, other] = [await people.submit({ name: 'Joan Clarke' }), await people.submit({ name: 'Mary Somerville' })]
     const page = await dashboard.enter(`/o/demo/reviews/${id}`)
     await page.getByRole('img', { name: /Portrait/ }).waitFor()
@@ -291,15 +284,15 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     await page.getByRole('button', { name: 'Reject now' }).click()
     await page.getByText('Give a reason: a rejection is final.').waitFor()
     expect((await read(id)).status).toBe('submitted')
-    await page.getByLabel('Message to the person').fill('Words that are not lost')
-    // Someone else is faster.
+    await page.getByLabel('Message to the person').fill('A comment that is not lost')
+    // Another reviewer decides the session.
     const decideElsewhere = async (status: 'retry' | 'completed'): Promise<unknown> =>
       dashboard.admin('POST', `/organizations/demo/sessions/${id}/decide`, {
         status,
         sequence: (await read(id)).sequence,
         private_comment: MARKUP,
       })
-    // From here it could still be rejected: only what was seen stands against it.
+    // The transition is valid, but the page shows an outdated state.
     await decideElsewhere('retry')
     await page.getByRole('button', { name: 'Reject now' }).click()
     await page.getByText('This session has changed').waitFor()
@@ -316,7 +309,6 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     await page.getByText('Completed', { exact: true }).first().waitFor()
     await page.getByRole('button', { name: 'Show evidence' }).click()
     await page.getByRole('img', { name: /Portrait/ }).waitFor()
-    // Revoking says what becomes of it.
     await page.getByRole('button', { name: 'More actions' }).click()
     await page.getByRole('menuitem', { name: 'Revoke' }).click()
     await page.getByLabel('Message to the person').fill('It was a mistake.')
@@ -324,7 +316,7 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     await page.getByText('It was a mistake.').first().waitFor()
     expect((await read(id)).status).toBe('rejected')
 
-    // Erasing takes a word, and then the evidence.
+    // Erasing requires a typed confirmation.
     await page.getByRole('button', { name: 'More actions' }).click()
     await page.getByRole('menuitem', { name: 'Erase' }).click()
     await page.getByRole('button', { name: 'Erase permanently' }).click()
@@ -334,25 +326,20 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     await page.getByRole('button', { name: 'Erase permanently' }).click()
     await page.getByText('The evidence was erased').waitFor()
     expect(await page.getByRole('img', { name: /Portrait/ }).count()).toBe(0)
-    expect(await dashboard.admin('GET', `/organizations/demo/sessions/${id}/evidence`)).toMatchObject({
-      documents: [],
-      fields: [],
-    })
+    const evidence = await dashboard.admin('GET', `/organizations/demo/sessions/${id}/evidence`)
+    expect(evidence).toMatchObject({ documents: [], fields: [] })
 
-    // Who reviews it keeps others off; what was written before is there again once it is taken over.
+    // An assignment prevents decisions of others, whose comment is restored after they take over.
     await page.goto(`${dashboard.url}/o/demo/reviews/${other}`)
     await page.getByText('Unassigned').waitFor()
     await page.getByRole('button', { name: /^Send back/ }).click()
-    await page.getByLabel('Message to the person').fill('Words that are kept')
-    const alan = (await dashboard.admin('POST', '/organizations/demo/members', {
-      email: 'alan@example.org',
-      name: MARKUP,
-      role: 'reviewer',
-    })) as { member: { user_id: string } }
-    await dashboard.admin('PUT', `/organizations/demo/sessions/${other}/assignment`, {
-      user_id: alan.member.user_id,
-      version: 0,
-    })
+    await page.getByLabel('Message to the person').fill('A comment that is kept')
+    const account = { email: 'alan@example.org', name: MARKUP, role: 'reviewer' }
+    const { member } = (await dashboard.admin('POST', '/organizations/demo/members', account)) as {
+      member: { user_id: string }
+    }
+    const assignment = { user_id: member.user_id, version: 0 }
+    await dashboard.admin('PUT', `/organizations/demo/sessions/${other}/assignment`, assignment)
     await page.getByRole('button', { name: 'Send back now' }).click()
     await page.getByText('This session has changed').waitFor()
     await page
@@ -363,14 +350,14 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     await page.getByRole('button', { name: 'Take over' }).click()
     await page.getByText('Assigned to you').waitFor()
     await page.getByRole('button', { name: /^Send back/ }).click()
-    expect(await page.getByLabel('Message to the person').inputValue()).toBe('Words that are kept')
+    expect(await page.getByLabel('Message to the person').inputValue()).toBe('A comment that is kept')
     await page.getByRole('button', { name: 'Return to queue' }).waitFor()
     await page.goto(`${dashboard.url}/o/demo/reviews`)
     await page.getByLabel('Reviewer').selectOption('me')
     await page.getByRole('row').filter({ hasText: 'you' }).waitFor()
   })
 
-  test('say what a session lacks, and complete it only by an override, which its history shows', async () => {
+  test('complete an incomplete session only with an override, which its history shows', async () => {
     const whole = await people.submit({ name: 'Emmy Noether' })
     const page = await dashboard.enter(`/o/demo/reviews/${whole}`)
     await page.getByRole('img', { name: /Portrait/ }).waitFor()
@@ -381,7 +368,7 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
 
     const { sessionId } = await people.register('individual')
     await page.goto(`${dashboard.url}/o/demo/reviews/${sessionId}`)
-    // The key is pressed before the browser paints the buttons.
+    // The key is pressed before the browser renders the buttons.
     await page.getByRole('button', { name: 'Decide anyway' }).evaluate(async (button: HTMLElement) => {
       button.click()
       while (document.querySelector('.verdict') === null) await Promise.resolve()

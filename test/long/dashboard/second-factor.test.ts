@@ -1,4 +1,4 @@
-// A second factor that is required: who has none is led to the account page, makes one there, and the rest opens.
+// A required second factor: accounts without one must add it on the account page first.
 import { describe, expect, test } from 'bun:test'
 import { hotp, totpStep } from '../../../src/admin/accounts/totp.ts'
 import { decodeBase32 } from '../../admin/support/base32.ts'
@@ -11,8 +11,8 @@ useDashboard((started) => {
   dashboard = started
 })
 
-describe.skipIf(CHROMIUM === null)('a second factor that is required (needs Chromium)', () => {
-  test('is switched on by who has one, leads everybody else to the account page, and opens the rest once it is there', async () => {
+describe.skipIf(CHROMIUM === null)('a required second factor (needs Chromium)', () => {
+  test('is turned on only by an account with one, and redirects the others to the account page', async () => {
     const page = await dashboard.enter('/accounts')
     const everywhere = page.getByLabel('Require one-time codes or a passkey for all accounts')
     await everywhere.click({ force: true })
@@ -40,7 +40,7 @@ describe.skipIf(CHROMIUM === null)('a second factor that is required (needs Chro
     const secret = (await dialog.locator('code').first().textContent()) ?? ''
     await dialog.getByLabel('Code from the app').fill(hotp(decodeBase32(secret.trim()), totpStep(Date.now() / 1000)))
     await dialog.getByRole('button', { name: 'Turn on' }).click()
-    // Shown this once: the page must not be taken away while everything else opens.
+    // The recovery codes are shown once, so the page must stay open.
     await page.getByRole('dialog', { name: 'Recovery codes' }).waitFor()
     await page.goto(`${dashboard.url}/o/demo/settings?tab=security`)
     const own = page.getByLabel('Require one-time codes or a passkey for all members')

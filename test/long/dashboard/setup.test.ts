@@ -1,6 +1,5 @@
-// Setting up through the pages alone: from an empty organization to an attestation for a bound contract, and what lists,
-// members, webhooks, attesters and approvals need on the way.
-
+// Setup in the dashboard: from an empty organization to an attestation for a bound contract, and lists, members, webhooks and
+// attesters.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { DEMO_POLICY } from '../../../src/policy/tools/templates.ts'
@@ -12,7 +11,7 @@ import { CHROMIUM } from '../../support/browser/chromium.ts'
 setDefaultTimeout(60_000)
 const CONTRACT = `0x${createHash('sha256').update('countersign dashboard test contract').digest('hex').slice(0, 40)}`
 const WALLET = '0x1111111111111111111111111111111111111111'
-/** Which the blank policy allows. */
+/** A wallet that the blank policy allows. */
 const KNOWN_WALLET = '0x52908400098527886E0F7030069857D2E4169EE7'
 
 let dashboard: Dashboard
@@ -21,8 +20,8 @@ useDashboard((started) => {
   dashboard = started
 })
 
-describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
-  test('takes an organization to its first attestation, answered in the page, with twelve actions of the keyboard alone', async () => {
+describe.skipIf(CHROMIUM === null)('the setup (needs Chromium)', () => {
+  test('leads an organization to its first attestation in twelve keyboard actions', async () => {
     const page = await dashboard.enter('/organizations')
     let actions = 0
     const press = async (name: RegExp): Promise<void> => {
@@ -77,15 +76,13 @@ describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
     await dialog.getByLabel('Label').fill('Router')
     await page.getByRole('button', { name: 'Add', exact: true }).click()
     await page.getByRole('row', { name: new RegExp(`^${CONTRACT} .*Router`, 'i') }).waitFor()
-    // On a phone the row's button lies over nothing of its row.
+    // On a phone, the button of the row covers no text.
     await page.setViewportSize({ width: 390, height: 844 })
     const address = await page.locator('.table .copyable').boundingBox()
     const remove = await page.getByRole('button', { name: /^Actions for 0x/ }).boundingBox()
-    const ends = (box: typeof address) => ({
-      right: (box?.x ?? 0) + (box?.width ?? 0),
-      low: (box?.y ?? 0) + (box?.height ?? 0),
-    })
-    expect(ends(address).right <= (remove?.x ?? 0) || ends(remove).low <= (address?.y ?? 0)).toBe(true)
+    const rightOf = (box: typeof address) => (box?.x ?? 0) + (box?.width ?? 0)
+    const bottomOf = (box: typeof address) => (box?.y ?? 0) + (box?.height ?? 0)
+    expect(rightOf(address) <= (remove?.x ?? 0) || bottomOf(remove) <= (address?.y ?? 0)).toBe(true)
     await page.setViewportSize({ width: 1280, height: 860 })
     await page
       .getByRole('row', { name: / Router / })
@@ -96,23 +93,20 @@ describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('row', { name: / Swap router / }).waitFor()
 
-    // The very command, without the shell.
+    // The request of the displayed command.
     const url = /curl -s (\S+)/.exec(command)?.[1] ?? ''
     const body = /-d '(.+)'$/.exec(command)?.[1] ?? ''
     const headers = { 'x-api-key': key, 'content-type': 'application/json' }
     expect(await (await fetch(url, { method: 'POST', headers, body })).json()).toMatchObject({ is_compliant: true })
-    const byTarget = await fetch(url, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify({ from: KNOWN_WALLET, to: CONTRACT, chain: 'base' }),
-    })
+    const target = JSON.stringify({ from: KNOWN_WALLET, to: CONTRACT, chain: 'base' })
+    const byTarget = await fetch(url, { method: 'POST', headers, body: target })
     expect(await byTarget.json()).toMatchObject({ is_compliant: true, attestation: { attester: expect.any(String) } })
 
     await page.getByRole('link', { name: 'Overview' }).click()
     await page.getByRole('heading', { level: 1, name: 'Acme' }).waitFor()
   })
 
-  test('says at its field what is wrong with an organization and a project', async () => {
+  test('shows errors of an organization and a project at their fields', async () => {
     const page = await dashboard.enter('/organizations?new=1')
     await page.getByLabel('Name', { exact: true }).fill('Demo Exchange')
     expect(await page.getByLabel('Slug').inputValue()).toBe('demo-exchange')
@@ -126,7 +120,7 @@ describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
     await page.getByText('Enter a whole number from 10 to 3,600.').waitFor()
   })
 
-  test('fills a list by hand and from a file, finds an address in it, and takes it out', async () => {
+  test('fills a list manually and from a file, and finds and removes an address', async () => {
     const page = await dashboard.enter('/o/demo/lists')
     await page.getByRole('button', { name: 'Create list' }).first().click()
     await page.getByLabel('Name').fill('Partners')
@@ -162,7 +156,7 @@ describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
     await page.getByLabel('Find an address').fill('0xg')
     await page.getByRole('button', { name: 'Find', exact: true }).click()
     await page.getByText(/must be an EVM or Solana address, or a prefix of one/i).waitFor()
-    // The addresses stay on screen.
+    // The addresses stay visible.
     expect(await rows.count()).toBe(2)
     await page.getByLabel('Find an address').fill(WALLET.slice(0, 6))
     await page.getByRole('button', { name: 'Find', exact: true }).click()
@@ -176,12 +170,12 @@ describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
     expect(await rows.count()).toBe(1)
   })
 
-  test('shows the first decision at once, and its response until the page is left', async () => {
+  test('shows the first decision at once, and its response until the user leaves the page', async () => {
     await dashboard.asAdmin('POST', '/organizations', { slug: 'fresh', name: 'Fresh' })
     const page = await dashboard.enter('/o/fresh')
     const step = page.locator('.step').filter({ hasText: 'Request an attestation' })
     await step.waitFor()
-    // There is no project, so there is no request to send from here.
+    // Without a project, the page cannot send a request.
     expect(await step.textContent()).not.toContain('below')
     const { policy, revision } = (await dashboard.asAdmin('POST', '/organizations/fresh/policies', {
       source: DEMO_POLICY,
@@ -206,7 +200,7 @@ describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
     expect(await page.locator('.legend').first().textContent()).toMatch(/Attested 1.*Denied 0.*from \d\d:00/)
   })
 
-  test('invites a member, who comes in with the link and may only look', async () => {
+  test('invites a member with a viewer role', async () => {
     const page = await dashboard.enter('/o/demo/members')
     await page.getByRole('button', { name: 'Add member' }).first().click()
     await page.getByLabel('Email').fill('vera@example.org')
@@ -230,7 +224,7 @@ describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
     await theirs.getByRole('heading', { level: 1, name: 'Access denied' }).waitFor()
   })
 
-  test('asks someone who has an account, who accepts with the link and nothing less', async () => {
+  test('invites an existing account, which accepts only with the link', async () => {
     const { invitation } = (await dashboard.asAdmin('POST', '/users', {
       email: 'grace@example.org',
       name: 'Grace Hopper',
@@ -245,13 +239,13 @@ describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
     const page = await dashboard.enter('/o/demo/members')
     await page.getByRole('button', { name: 'Add member' }).click()
     await page.getByLabel('Email').fill('grace@example.org')
-    await page.getByLabel('Name').fill('Whoever')
+    await page.getByLabel('Name').fill('Another name')
     await page.getByRole('button', { name: 'Add', exact: true }).click()
     await page.getByText('This email address already has an account.').waitFor()
     const link = await page.getByRole('textbox', { name: 'Link' }).inputValue()
     await page.getByRole('button', { name: 'Done' }).click()
-    const asked = page.getByRole('table', { name: 'Pending invitations' })
-    await asked.getByRole('row').filter({ hasText: 'grace@example.org' }).waitFor()
+    const pending = page.getByRole('table', { name: 'Pending invitations' })
+    await pending.getByRole('row').filter({ hasText: 'grace@example.org' }).waitFor()
     expect(await page.getByText('Grace Hopper').count()).toBe(0)
     await accessible(page)
 
@@ -259,7 +253,7 @@ describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
     const question = theirs.getByRole('heading', { name: 'Demo invited you' })
     await question.waitFor()
     expect(await theirs.getByRole('button', { name: 'Accept' }).count()).toBe(0)
-    // Another address first: a link that differs by what is behind # alone loads nothing anew.
+    // Another page first, because a different fragment alone does not reload a page.
     await theirs.goto('about:blank')
     await theirs.goto(`${dashboard.url}/account${new URL(link).hash}`)
     await theirs.getByRole('button', { name: 'Accept' }).waitFor()
@@ -270,16 +264,16 @@ describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
     expect(new URL(theirs.url()).hash).toBe('')
     await theirs.goto(`${dashboard.url}/o/demo`)
     await theirs.getByRole('heading', { level: 1, name: 'Demo' }).waitFor()
-    // Someone else's link says so.
+    // The link of another account is refused.
     await theirs.goto(`${dashboard.url}/account#offer_0000000000000000.${'x'.repeat(43)}`)
     await theirs.getByText('This link doesn’t work for this account').waitFor()
 
     await page.reload()
     await page.getByRole('cell', { name: /^Grace Hopper/ }).waitFor()
-    expect(await asked.count()).toBe(0)
+    expect(await pending.count()).toBe(0)
   })
 
-  test('adds a webhook endpoint with its secret, and writes everything into the audit log', async () => {
+  test('adds a webhook endpoint with its secret, and records changes in the audit log', async () => {
     const page = await dashboard.enter('/o/demo/webhooks')
     await page.getByRole('button', { name: 'Add endpoint' }).first().click()
     await page.getByLabel('URL').fill('https://hooks.example.org/countersign')
@@ -301,7 +295,7 @@ describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
     await page.getByText(/^The chain is intact: \d+ entries$/).waitFor()
   })
 
-  test('rotates an attester key, and learns who is missing for a second person', async () => {
+  test('rotates an attester key, and explains why approvals cannot be required', async () => {
     const page = await dashboard.enter('/attesters')
     await page.getByRole('button', { name: 'Check chains' }).click()
     await page.getByText('No chain has an RPC URL.').waitFor()

@@ -1,6 +1,5 @@
-// The page in a real browser, with wallets that announce themselves as real ones do and sign with real keys: every kind of
-// session, every outcome, and what goes wrong on the way.
-
+// The verification page in a browser, with simulated wallets that sign with real keys: every kind of session, every outcome,
+// and errors.
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { walletOn } from '../../../src/domain/wallet.ts'
@@ -54,15 +53,12 @@ usePortal(async (portal) => {
 })
 
 if (CHROMIUM !== null) {
-  // Whatever a test did: nothing was fetched from anyone else, and neither the page nor its policy complained.
+  // After any test: no request to another host, no error on the page, no violation of its content security policy.
   afterEach(async () => {
     const all = opened.splice(0)
-    const foreign = all.flatMap((watched) => watched.foreign)
-    const complaints = all.flatMap((watched) => watched.complaints)
     await Promise.all(all.map(({ context }) => context.close()))
-    expect(foreign).toEqual([])
-    expect(complaints).toEqual([])
-    expect(host.failures.splice(0)).toEqual([])
+    const findings = all.flatMap(({ foreign, complaints }) => [...foreign, ...complaints])
+    expect([...findings, ...host.failures.splice(0)]).toEqual([])
   })
 }
 
@@ -99,7 +95,7 @@ const begin = async (
   return { ...begun, ...registered }
 }
 
-/** From the form to the last look at it. */
+/** Goes from the form to the review of the entries. */
 const fillIn = async (page: Page): Promise<void> => {
   await fillPerson(page)
   await goOn(page)
@@ -114,7 +110,7 @@ const send = async (page: Page): Promise<void> => {
 }
 
 describe.skipIf(CHROMIUM === null)('the page in a browser (needs Chromium)', () => {
-  test('takes a person from the link to the result', async () => {
+  test('leads a person from the link to the result', async () => {
     const { page, sessionId, link } = await begin({ originUrl: ORIGIN_URL })
     expect(page.url()).toBe(`${host.url}/s/${sessionId}`)
     expect(await page.title()).toBe('Acme Exchange asks you to verify your identity')
@@ -160,7 +156,7 @@ describe.skipIf(CHROMIUM === null)('the page in a browser (needs Chromium)', () 
     await sendDocument(page, 'identity-document', picture)
     await goOn(page)
     await page.getByText('Still needed: photo of you.').waitFor()
-    // What was refused for what it is neither waits nor can be sent again; another file takes its place.
+    // A file of an unsupported type neither waits nor can be retried; another file replaces it.
     const portrait = page.locator('.document-card').nth(1)
     await page
       .locator('input[data-kind="portrait"]')
@@ -170,7 +166,7 @@ describe.skipIf(CHROMIUM === null)('the page in a browser (needs Chromium)', () 
     await goOn(page)
     expect(await page.getByText('Please wait until all uploads finish').count()).toBe(0)
     await page.getByText('Still needed: photo of you.').waitFor()
-    await page.locator('.document-card').nth(1).getByRole('button', { name: 'Take a photo' }).click()
+    await portrait.getByRole('button', { name: 'Take a photo' }).click()
     await page.getByRole('button', { name: 'Take photo' }).waitFor()
     await accessible(page)
     await page.getByRole('button', { name: 'Take photo' }).click()
@@ -195,16 +191,16 @@ describe.skipIf(CHROMIUM === null)('the page in a browser (needs Chromium)', () 
     await back.waitFor()
     await accessible(page)
     expect((await host.find(sessionId)).session.consentedAtSeconds).not.toBeNull()
-    // The same link, from anywhere, in this browser.
+    // The link again in this browser.
     await page.goto(link)
     await heading(page, 'You are verified')
   })
 
-  test('shows every error above the buttons of a phone, also if it is asked twice', async () => {
+  test('shows an error above the buttons of a phone, also the second time', async () => {
     const { page } = await begin({}, PHONE)
     await page.getByRole('button', { name: 'Start' }).click()
     const error = page.getByText('Please choose one of the two.')
-    const isSeen = async (): Promise<boolean> => {
+    const isVisible = async (): Promise<boolean> => {
       const [text, bar] = await Promise.all([error.boundingBox(), page.locator('.actions').boundingBox()])
       return text !== null && bar !== null && text.y > 0 && text.y + text.height <= bar.y
     }
@@ -212,7 +208,7 @@ describe.skipIf(CHROMIUM === null)('the page in a browser (needs Chromium)', () 
       await page.evaluate(() => scrollTo(0, 0))
       await page.getByRole('button', { name: 'I agree, continue' }).click()
       await error.waitFor()
-      await until(isSeen, { what: 'the error above the buttons' })
+      await until(isVisible, { what: 'the error above the buttons' })
     }
   })
 
@@ -228,7 +224,7 @@ describe.skipIf(CHROMIUM === null)('the page in a browser (needs Chromium)', () 
     await goOn(page)
     const card = page.locator('.document-card').first()
     await card.waitFor()
-    // Nothing looks done before it is.
+    // No check mark before the document is complete.
     expect(await card.locator('.tips svg').count()).toBe(0)
     await card.getByRole('button', { name: 'Take a photo' }).click()
     await page.getByRole('dialog').getByRole('alert').waitFor()
@@ -239,16 +235,14 @@ describe.skipIf(CHROMIUM === null)('the page in a browser (needs Chromium)', () 
     await page.getByRole('button', { name: `Remove ${picture.name}` }).waitFor()
   })
 
-  test('takes a business, on a phone in the dark, and shows a refusal as text', async () => {
+  test('leads a business to a rejection, on a phone with dark colors', async () => {
     const strict = await host.createOrganization('strict', '<b>Strict</b> & Söhne', 3)
-    // Hard to read on a dark ground unless the page sees to it, also under the pointer.
+    // A color with little contrast on a dark background.
     await host.store.organizationBrands.set(strict.id, { color: '#0a7d5a' })
-    const { page, sessionId } = await begin(
-      { organizationId: strict.id, type: 'business' },
-      { ...PHONE, colorScheme: 'dark' },
-    )
+    const settings = { organizationId: strict.id, type: 'business' } as const
+    const { page, sessionId } = await begin(settings, { ...PHONE, colorScheme: 'dark' })
     await heading(page, '<b>Strict</b> & Söhne asks you to verify your business')
-    // On the first screen, whatever stands above it.
+    // The button is on the first screen.
     const start = await page.getByRole('button', { name: 'Start' }).boundingBox()
     const windowHeight = await page.evaluate(() => innerHeight)
     expect((start?.y ?? Number.POSITIVE_INFINITY) + (start?.height ?? 0)).toBeLessThanOrEqual(windowHeight)
@@ -269,11 +263,8 @@ describe.skipIf(CHROMIUM === null)('the page in a browser (needs Chromium)', () 
     await accessible(page)
     await goOn(page)
     await heading(page, 'Business documents')
-    await sendDocument(page, 'registration-document', {
-      name: 'extract.pdf',
-      mimeType: 'application/pdf',
-      buffer: blankPdf(),
-    })
+    const pdf = { name: 'extract.pdf', mimeType: 'application/pdf', buffer: blankPdf() }
+    await sendDocument(page, 'registration-document', pdf)
     await goOn(page)
     await page.getByText('Charles Babbage').waitFor()
     await accessible(page)
@@ -291,7 +282,7 @@ describe.skipIf(CHROMIUM === null)('the page in a browser (needs Chromium)', () 
     await accessible(page)
   })
 
-  test('sends back for what must be mended, and asks for nothing else', async () => {
+  test('requests only the corrections after a retry', async () => {
     const { page, sessionId } = await begin()
     await agree(page)
     await connectWallet(page, 'MetaMask', 1)
@@ -320,8 +311,8 @@ describe.skipIf(CHROMIUM === null)('the page in a browser (needs Chromium)', () 
     expect((await host.find(sessionId)).session.status).toBe('submitted')
   })
 
-  test('accepts the one wallet that the session is for, and says so from the start', async () => {
-    // Of an account that no other session has: those would be used again.
+  test('accepts only the wallet of a session that has one', async () => {
+    // An account of no other session, because its session would be reused.
     const account = evmAccount('locked')
     const rabby: Injected = { kind: 'evm', name: 'Rabby', accounts: [evmAccount('2'), account] }
     const { page } = await begin({ walletAddress: account.address }, DESKTOP, [METAMASK, rabby, PHANTOM])
@@ -338,7 +329,7 @@ describe.skipIf(CHROMIUM === null)('the page in a browser (needs Chromium)', () 
     await page.getByText('1 of 20').waitFor()
   })
 
-  test('takes no forged and no repeated proof, waits for a locked wallet, and takes a no for a no', async () => {
+  test('refuses forged and repeated proofs, and handles locked wallets and declined requests', async () => {
     const { page, sessionId, wallets } = await begin()
     await agree(page)
     wallets.locked = true
@@ -373,44 +364,37 @@ describe.skipIf(CHROMIUM === null)('the page in a browser (needs Chromium)', () 
     expect(again).toBe('proof-invalid')
   })
 
-  test('takes twenty wallets, and not the twenty-first of a tab that came late', async () => {
+  test('accepts twenty wallets, but not another from an outdated tab', async () => {
     const { page, sessionId, watched } = await begin()
     await agree(page)
     const { organizationId } = (await host.find(sessionId)).session
     for (let number = 1; number <= 19; number++) {
       const nonce = `nonce-${sessionId}-${number}`
       const wallet = { organizationId, sessionId, address: evmWallet(number), chain: 'ethereum', nonce }
-      await host.store.sessionNonces.add({
-        ...wallet,
-        portalHost: 'test',
-        wallet: walletOn(wallet.address, 1),
-        message: 'm',
-        expiresAtSeconds: Math.floor(Date.now() / 1000) + 60,
-      })
-      await host.identity.changes.connectWallet({
-        ...wallet,
-        proof: { kind: 'eip191', message: 'm', signature: '0x' },
-        actor: 'person',
-      })
+      const expiresAtSeconds = Math.floor(Date.now() / 1000) + 60
+      const claim = { portalHost: 'test', wallet: walletOn(wallet.address, 1), message: 'm', expiresAtSeconds }
+      await host.store.sessionNonces.add({ ...wallet, ...claim })
+      const proof = { kind: 'eip191', message: 'm', signature: '0x' } as const
+      await host.identity.changes.connectWallet({ ...wallet, proof, actor: 'person' })
     }
     await page.getByText('19 of 20').waitFor()
-    const late = await watched.context.newPage()
-    await late.goto(page.url())
-    await openWallet(late, 'Phantom')
-    // The late tab can't look again before it signs.
-    await late.route(`**/api/sessions/${sessionId}`, (route) => route.abort())
+    const outdated = await watched.context.newPage()
+    await outdated.goto(page.url())
+    await openWallet(outdated, 'Phantom')
+    // The outdated tab cannot reload the session before it signs.
+    await outdated.route(`**/api/sessions/${sessionId}`, (route) => route.abort())
     await page.bringToFront()
     await connectWallet(page, 'MetaMask', 20)
     await page.getByText('You can connect at most 20 wallets.').waitFor()
     expect(await page.getByRole('button', { name: /Rabby/ }).count()).toBe(0)
-    await late.bringToFront()
-    await late.getByRole('button', { name: 'Sign with Phantom' }).click()
-    await late.getByText('You can connect at most 20 wallets.').waitFor()
+    await outdated.bringToFront()
+    await outdated.getByRole('button', { name: 'Sign with Phantom' }).click()
+    await outdated.getByText('You can connect at most 20 wallets.').waitFor()
     expect((await host.find(sessionId)).wallets).toHaveLength(20)
     watched.complaints.splice(0)
   })
 
-  test('loses nothing to a reload in the middle', async () => {
+  test('keeps the entries after a reload', async () => {
     const { page } = await begin()
     await agree(page)
     await connectWallet(page, 'MetaMask', 1)
@@ -426,7 +410,7 @@ describe.skipIf(CHROMIUM === null)('the page in a browser (needs Chromium)', () 
     await sendDocument(page, 'identity-document', picture)
     await page.reload()
     await page.getByText('passport.png').waitFor()
-    // Back and forth by the browser's own buttons; and nobody gets past what is missing.
+    // Back and forward in the browser, and no way past a missing document.
     await page.goBack()
     await heading(page, 'About you')
     expect(await page.getByLabel('Full name').inputValue()).toBe('Ada Byron King')
@@ -437,7 +421,7 @@ describe.skipIf(CHROMIUM === null)('the page in a browser (needs Chromium)', () 
     await heading(page, 'Your documents')
   })
 
-  test('waits while it is offline, and goes on by itself', async () => {
+  test('waits while it is offline, and continues automatically', async () => {
     const { page, watched, sessionId } = await begin()
     await agree(page)
     await connectWallet(page, 'MetaMask', 1)
@@ -458,7 +442,7 @@ describe.skipIf(CHROMIUM === null)('the page in a browser (needs Chromium)', () 
     await page.getByText('Please wait until all uploads finish').waitFor()
     await watched.context.setOffline(false)
     await page.getByRole('button', { name: 'Remove me.png' }).waitFor()
-    // It arrived, and only the answer was lost: it is not there twice.
+    // The upload arrived and its response was lost; a retry does not duplicate the document.
     const path = '**/documents/identity-document'
     await page.route(path, async (route) => {
       await route.fetch()
@@ -471,23 +455,23 @@ describe.skipIf(CHROMIUM === null)('the page in a browser (needs Chromium)', () 
     await page.getByRole('button', { name: 'Remove passport.png' }).waitFor()
     const view = (await (await page.request.get(`${host.url}/api/sessions/${sessionId}`)).json()) as SessionView
     expect(view.documents.map(({ kind }) => kind).toSorted()).toEqual(['identity-document', 'portrait'])
-    // The browser says itself that there was no connection.
+    // The browser itself logs the lost connection.
     watched.complaints.splice(0)
   })
 
-  test('shows in one tab what was done in the other', async () => {
+  test('shows the changes of another tab', async () => {
     const { page, watched, sessionId } = await begin()
     await agree(page)
     const other = await watched.context.newPage()
     await other.goto(page.url())
     await heading(other, 'Connect your wallets')
-    // A tab in the background is drawn once a second at most.
+    // Background tabs render at most once per second.
     await page.bringToFront()
     await connectWallet(page, 'MetaMask', 1)
     await other.getByText('1 of 20').waitFor()
     await goOn(page)
     await fillIn(page)
-    // Handed in by the other tab while this one looks at it.
+    // The other tab submits the session.
     await other.bringToFront()
     await other.evaluate(() => {
       location.hash = 'review'
@@ -499,7 +483,7 @@ describe.skipIf(CHROMIUM === null)('the page in a browser (needs Chromium)', () 
     expect((await host.find(sessionId)).session.status).toBe('submitted')
   })
 
-  test('tells a second browser why it stays closed, and moves to it with a wallet of the session', async () => {
+  test('opens in a second browser only with a wallet of the session', async () => {
     const first = await begin()
     await agree(first.page)
     await connectWallet(first.page, 'MetaMask', 1)
@@ -518,7 +502,7 @@ describe.skipIf(CHROMIUM === null)('the page in a browser (needs Chromium)', () 
     await heading(first.page, 'Open this page with your link')
   })
 
-  test('lets someone sign by hand, for EVM and for Solana', async () => {
+  test('accepts manual signatures for EVM and Solana', async () => {
     const { page, sessionId } = await begin({}, DESKTOP, [])
     await agree(page)
     await page.getByText('No wallet was found in this browser.').waitFor()
@@ -551,9 +535,9 @@ describe.skipIf(CHROMIUM === null)('the page in a browser (needs Chromium)', () 
     expect((await host.find(sessionId)).wallets.map(({ chain }) => chain)).toEqual(['ethereum', 'solana'])
   })
 
-  test('works by keyboard alone', async () => {
+  test('works with the keyboard only', async () => {
     const { page } = await begin()
-    /** On to the next thing that is called so, which is pressed or typed into. */
+    /** Moves to the next element with this name, and presses a key or types text. */
     const use = async (name: RegExp, key: string): Promise<void> => {
       await page.keyboard.press('Tab')
       await tabTo(page, name)
@@ -562,7 +546,7 @@ describe.skipIf(CHROMIUM === null)('the page in a browser (needs Chromium)', () 
     const names = ['passport.png', 'me.png']
     const files = names.values()
     page.on('filechooser', (chooser) => void chooser.setFiles({ ...picture, name: files.next().value ?? '' }))
-    // The heading has the focus, so the first thing after it is the way on.
+    // The heading has the focus.
     expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('H1')
     await use(/Start/, 'Enter')
     await heading(page, 'Before you begin')
@@ -573,7 +557,7 @@ describe.skipIf(CHROMIUM === null)('the page in a browser (needs Chromium)', () 
     await page.getByRole('button', { name: 'Sign with MetaMask' }).waitFor()
     await use(/Sign with MetaMask/, 'Enter')
     await page.getByText('1 of 20').waitFor()
-    // What had the focus is gone; it goes to what came.
+    // The focused button is gone, and the new list has the focus.
     await page.locator('#connected-wallets:focus').waitFor()
     await use(/^ *Continue$/, 'Enter')
     await heading(page, 'About you')
@@ -605,7 +589,7 @@ describe.skipIf(CHROMIUM === null)('the page in a browser (needs Chromium)', () 
     await fits(page)
     await page.getByRole('button', { name: 'Ich stimme zu' }).click()
     await heading(page, 'Verbinden Sie Ihre Wallets')
-    // Without a wallet in this browser the way to one is open, and the way on is quiet.
+    // Without a wallet in this browser, links to wallets are prominent.
     await page.getByText('WalletConnect wird hier nicht verwendet').waitFor()
     expect(await page.getByRole('button', { name: 'Weiter' }).getAttribute('class')).toContain('button-secondary')
     const link = page.getByRole('link', { name: 'In Phantom öffnen' })
@@ -615,22 +599,21 @@ describe.skipIf(CHROMIUM === null)('the page in a browser (needs Chromium)', () 
     await page.getByText('Von Hand signieren').click()
     expect(await zoomingFields(page)).toEqual([])
     await accessible(page)
-    // The wallet's own browser, which has never been here.
+    // The browser of the wallet, which has no session.
     const app = await openBrowser({ ...PHONE, locale: 'de-AT' })
     await app.page.goto(handover)
     await heading(app.page, 'Verbinden Sie Ihre Wallets')
-    // It begins in the middle, perhaps with someone who was sent it: who asks is said there, too.
+    // The wallet's browser starts in the middle, so it names the organization and warns about links from others.
     await app.page.getByText('Hat Ihnen jemand anderes diesen Link geschickt?').waitFor()
     expect(await page.getByText('Hat Ihnen jemand anderes diesen Link geschickt?').count()).toBe(0)
     expect((await host.find(sessionId)).session.status).toBe('pending')
-    // And English for whoever likes that better.
     await page.getByLabel('Sprache').selectOption('en')
     await heading(page, 'Connect your wallets')
     await page.reload()
     await heading(page, 'Connect your wallets')
   })
 
-  test('says in words what is wrong with an address that opens nothing', async () => {
+  test('explains invalid addresses', async () => {
     const { page } = await openBrowser()
     await page.goto(`${host.url}/v/${'x'.repeat(24)}`)
     await heading(page, 'This link does not work')

@@ -1,5 +1,4 @@
-// Filling in the form from a picture of a document, in a real browser: what is read, what is said where nothing can be,
-// and that the picture goes nowhere.
+// Filling the form of the verification page from a picture of a document, which is not uploaded.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,7 +20,7 @@ usePortal((portal) => {
   ;({ host, browser } = portal)
 })
 
-/** As far as the form. */
+/** Opens the form. */
 const openDetails = async (options: typeof DESKTOP | typeof PHONE) => {
   const { link } = await host.registerFor(host.organization.id, {})
   const watched = await browser.open(host.url, { reducedMotion: 'reduce', ...options })
@@ -38,7 +37,7 @@ const openDetails = async (options: typeof DESKTOP | typeof PHONE) => {
 }
 
 describe.skipIf(CHROMIUM === null)('the form (needs Chromium)', () => {
-  test('is filled in from a picture, which stays on the device', async () => {
+  test('is filled from a picture, which stays on the device', async () => {
     const { page, watched, requests } = await openDetails(DESKTOP)
     const isReader = (request: string): boolean => request.includes('read-document')
     expect(requests.some(isReader)).toBe(false)
@@ -49,10 +48,10 @@ describe.skipIf(CHROMIUM === null)('the form (needs Chromium)', () => {
     expect(await page.getByLabel('Day').inputValue()).toBe('12')
     expect(await page.getByLabel('Month').inputValue()).toBe('8')
     expect(await page.getByLabel('Year').inputValue()).toBe('1974')
-    // Where somebody lives is in no document.
+    // Documents do not contain the country of residence.
     expect(await page.getByLabel('Country').inputValue()).toBe('')
     expect(await seriousFindings(page)).toEqual([])
-    // Another picture takes its place, and what is typed takes the place of both.
+    // Another picture replaces the entries, and so does the keyboard.
     await page.locator('.document-fill input').setInputFiles(PASSPORT)
     await page.waitForFunction(() => document.querySelector<HTMLInputElement>('#fullName')?.value.startsWith('Anna'))
     expect(await page.getByLabel('Full name').inputValue()).toBe('Anna Maria Eriksson')
@@ -65,7 +64,7 @@ describe.skipIf(CHROMIUM === null)('the form (needs Chromium)', () => {
     await watched.context.close()
   })
 
-  test('stays as it was where nothing can be read, and says so', async () => {
+  test('is not changed by an unreadable picture, which is reported', async () => {
     const { page, watched } = await openDetails(PHONE)
     await page.getByLabel('Full name').fill('Ada')
     await page.locator('.document-fill input').setInputFiles(BROKEN)

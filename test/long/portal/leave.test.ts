@@ -1,5 +1,5 @@
-// A device that others use too, in a real browser: what was typed in goes when it is not needed any more, and leaving the
-// device ends it for every tab.
+// The verification page on a shared device: entries are deleted when they are not needed, and leaving the device ends every
+// tab.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { agree, connectWallet, fillPerson, goOn, heading } from '../../portal/support/person.ts'
@@ -10,15 +10,14 @@ import { CHROMIUM, DESKTOP, PHONE } from '../../support/browser/chromium.ts'
 
 setDefaultTimeout(120_000)
 
-/** Also the place where the absence of a browser is said. */
-describe.skipIf(CHROMIUM === null)('leaving a device (in Chromium)', () => {
+describe.skipIf(CHROMIUM === null)('a shared device (needs Chromium)', () => {
   let { host, browser } = {} as PortalBrowser
   usePortal((portal) => {
     ;({ host, browser } = portal)
   })
 
-  /** In the middle of the details: a draft that was not sent. */
-  const typing = async (screen = DESKTOP) => {
+  /** Opens the form with unsent entries. */
+  const openDraft = async (screen = DESKTOP) => {
     const { sessionId, link } = await host.register()
     const { context, page } = await browser.open(host.url, { reducedMotion: 'reduce', ...screen })
     await injectWallets(context, [{ kind: 'evm', name: 'MetaMask', accounts: [evmAccount('1')], chainId: 1 }])
@@ -30,30 +29,30 @@ describe.skipIf(CHROMIUM === null)('leaving a device (in Chromium)', () => {
     await fillPerson(page)
     return { context, page, sessionId, link }
   }
-  const kept = (page: Page): Promise<string> =>
+  const storedText = (page: Page): Promise<string> =>
     page.evaluate(() => JSON.stringify([{ ...sessionStorage }, Object.keys({ ...localStorage })]))
 
-  test('what was typed in goes once it is sent, and stays over a reload until then', async () => {
-    const { context, page } = await typing()
+  test('keeps entries over a reload until they are sent, and then deletes them', async () => {
+    const { context, page } = await openDraft()
     await page.reload()
-    expect(await kept(page)).toContain('Ada Byron King')
+    expect(await storedText(page)).toContain('Ada Byron King')
     expect(await page.getByLabel('Full name').inputValue()).toBe('Ada Byron King')
     await goOn(page)
     await heading(page, 'Your documents')
-    expect(await kept(page)).not.toContain('Ada')
-    // Written again by going back, and gone as soon as the page looks again: the step is done.
+    expect(await storedText(page)).not.toContain('Ada')
+    // Entries after going back are deleted after a reload, because the step is complete.
     await page.getByRole('button', { name: 'Back' }).click()
     await page.getByLabel('Full name').fill('Ada King')
-    expect(await kept(page)).toContain('Ada King')
+    expect(await storedText(page)).toContain('Ada King')
     await page.reload()
     await heading(page, 'About you')
     await page.waitForFunction(() => !JSON.stringify({ ...sessionStorage }).includes('Ada'))
     await context.close()
   })
 
-  test('leaves nothing behind, in this tab and in the others', async () => {
+  test('deletes everything in all tabs when a person leaves the device', async () => {
     for (const screen of [DESKTOP, PHONE]) {
-      const { context, page, sessionId } = await typing(screen)
+      const { context, page, sessionId } = await openDraft(screen)
       const other = await context.newPage()
       await other.goto(`${host.url}/s/${sessionId}`)
       await heading(other, 'About you')
@@ -65,15 +64,15 @@ describe.skipIf(CHROMIUM === null)('leaving a device (in Chromium)', () => {
       expect(await page.getByLabel('Full name').inputValue()).toBe('Ada Byron King')
       await page.getByRole('button', { name: 'Leave this device' }).click()
 
-      // Without a network what was typed in is gone all the same, and the page says what is not.
+      // Offline, entries are deleted, and the page reports that the session may still be open.
       await context.setOffline(true)
       await page.getByRole('button', { name: 'Leave this device' }).click()
       await page.getByText('This browser can still open your verification').waitFor()
-      expect(await kept(page)).not.toMatch(/Ada|portal-begun/)
+      expect(await storedText(page)).not.toMatch(/Ada|portal-begun/)
       await context.setOffline(false)
       await page.getByRole('button', { name: 'Leave this device' }).click()
       await heading(page, 'You have left this device')
-      expect(await kept(page)).not.toMatch(/Ada|portal-begun/)
+      expect(await storedText(page)).not.toMatch(/Ada|portal-begun/)
       expect(await context.cookies()).toEqual([])
       await heading(other, 'Open this page with your link')
       await page.reload()
