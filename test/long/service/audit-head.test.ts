@@ -1,4 +1,4 @@
-// An audit log that is set back in the database, with its counter, is found by the head of it that is kept beside the tree's.
+// The signed head of the audit log, which detects a truncated log.
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { startService } from '../../service/start-service.ts'
 import { newFolder } from '../../support/folder.ts'
 import { until } from '../../support/until.ts'
 
-test('entries that are taken from the end are missed by verify, and at the next start', async () => {
+test('verify and the next start detect deleted entries at the end', async () => {
   const dataDirectory = newFolder()
   const command = (...words: string[]) => runCountersign({ COUNTERSIGN_DATA_DIR: dataDirectory }, ...words)
   const head = join(dataDirectory, 'audit.checkpoint')
@@ -38,13 +38,13 @@ test('entries that are taken from the end are missed by verify, and at the next 
   expect([decisions.code, decisions.stdout]).toEqual([1, expect.stringContaining(problem)])
   service = await startService({ dataDirectory })
   await service.logLine((line) => JSON.stringify(line).includes(`its entry ${entries} is missing`))
-  // A newer head is not signed over it, although the log has as many entries again.
+  // No newer head is signed, although the log has the same number of entries again.
   expect((await command('org', 'create', 'three', '--name', 'three')).code).toBe(0)
   expect((await command('audit', 'verify')).stderr).toContain(`its entry ${entries} is different`)
   await service.stop()
 }, 120_000)
 
-test('what was entered last before a stop is under a signed head', async () => {
+test('a signed head covers the last entry before a stop', async () => {
   const dataDirectory = newFolder()
   const command = (...words: string[]) => runCountersign({ COUNTERSIGN_DATA_DIR: dataDirectory }, ...words)
   const head = join(dataDirectory, 'audit.checkpoint')

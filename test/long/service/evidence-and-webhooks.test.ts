@@ -1,5 +1,5 @@
-// Evidence and webhooks in the real service: from a command that adds an endpoint to a result that completes a session, and
-// nothing of what is secret or personal in any log or file on the way.
+// Evidence and webhooks of a running service: a session that an outside service decides, and rotations of the evidence key.
+// Secrets and personal data are in no log and no file.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -20,13 +20,9 @@ import { connectUnproved } from '../../support/connect-unproved.ts'
 import { newFolder } from '../../support/folder.ts'
 import { until } from '../../support/until.ts'
 
-/** Is in the folder of secrets alone. */
 const SERVICE_SECRET = 'countersign-canary-secret-of-a-service'
-const CANARIES = {
-  name: 'countersign-canary-jane-doe',
-  file: 'countersign-canary-file',
-  place: 'countersign-canary-place',
-}
+const CANARY = 'countersign-canary'
+const CANARIES = { name: `${CANARY}-jane-doe`, file: `${CANARY}-file`, place: `${CANARY}-place` }
 
 let folder: string
 let configPath: string
@@ -68,12 +64,8 @@ beforeAll(async () => {
   store = await openStore({ path: data.database, clock: systemClock })
   organizationId = (await store.organizations.find('demo'))?.id ?? ''
   const keys = await prepareOrganizationKeys({ evidenceKey: null }, data, store)
-  parts = createEvidenceParts({
-    store,
-    keys,
-    folder: data.evidence,
-    log: { warn: () => undefined, info: () => undefined },
-  })
+  const log = { warn: () => undefined, info: () => undefined }
+  parts = createEvidenceParts({ store, keys, folder: data.evidence, log })
 }, 60_000)
 afterAll(async () => {
   await parts.close()
@@ -85,7 +77,7 @@ afterAll(async () => {
 const secretBytes = (purpose: 'events' | 'decisions'): Uint8Array =>
   new Uint8Array(Buffer.from(secrets[purpose].slice('whsec_'.length), 'base64'))
 
-/** Waits for the receiver, whose messages come when they come. */
+/** Waits for a message of the receiver. */
 const arrival = async (matches: (message: Received) => boolean): Promise<Received> => {
   await until(() => receiver.received.some(matches))
   return receiver.received.find(matches) as Received
@@ -111,7 +103,7 @@ const call = (path: string, body?: object): Promise<Response> =>
 describe('a session that an outside service decides', () => {
   let sessionId: string
 
-  test('is told, handed in, decided by a signed result, and told again', async () => {
+  test('is submitted, decided by a signed result, and reported by webhooks', async () => {
     const created = await call('/api/v1/register/individual', {})
     expect(created.status).toBe(201)
     sessionId = ((await created.json()) as { sessionId: string }).sessionId
@@ -119,7 +111,7 @@ describe('a session that an outside service decides', () => {
     const session = state!.session
     expect(session.provider).toBe('webhook')
 
-    // As the verification page does it.
+    // As on the verification page.
     await connectUnproved(store, { organizationId, sessionId, address: evmWallet(1) })
     await parts.evidence.putFields(session, { fullName: CANARIES.name, birthDate: '1990-01-01', country: 'DE' })
     await parts.evidence.addDocument(session, {
@@ -132,26 +124,22 @@ describe('a session that an outside service decides', () => {
     expect(await parts.evidence.missing(session)).toEqual([])
     await store.sessions.changeStatus({ organizationId, sessionId, to: 'submitted', actor: 'person' })
 
-    const asked = await arrival(({ body }) => body.type === 'session.decision_requested')
-    expect(verifies(asked, secretBytes('decisions'), systemClock.unixSeconds())).toBe(true)
-    const { evidencePath, resultPath, sequence } = asked.body.data
+    const request = await arrival(({ body }) => body.type === 'session.decision_requested')
+    expect(verifies(request, secretBytes('decisions'), systemClock.unixSeconds())).toBe(true)
+    const { evidencePath, resultPath, sequence } = request.body.data
     const evidence = await postSigned(String(evidencePath), { type: 'session.evidence_requested', data: { sessionId } })
     const { fields, documents } = (await evidence.json()) as {
       fields: { fullName: string }
       documents: { id: string }[]
     }
     expect(fields.fullName).toBe(CANARIES.name)
-    const document = await postSigned(String(evidencePath), {
-      type: 'session.evidence_requested',
-      data: { sessionId, documentId: documents[0]?.id },
-    })
+    const data = { sessionId, documentId: documents[0]?.id }
+    const document = await postSigned(String(evidencePath), { type: 'session.evidence_requested', data })
     expect([document.status, document.headers.get('content-type')]).toEqual([200, 'image/jpeg'])
     expect(Buffer.from(await document.arrayBuffer()).includes(CANARIES.place)).toBe(false)
 
-    const decided = await postSigned(String(resultPath), {
-      type: 'session.decided',
-      data: { sessionId, status: 'completed', sequence },
-    })
+    const result = { sessionId, status: 'completed', sequence }
+    const decided = await postSigned(String(resultPath), { type: 'session.decided', data: result })
     expect(await decided.json()).toMatchObject({ status: 'completed', applied: true })
     const status = await call(`/api/v1/status/individual/${sessionId}`)
     expect(await status.json()).toMatchObject({ sessionId, status: 'completed' })
@@ -163,7 +151,7 @@ describe('a session that an outside service decides', () => {
     expect(receiver.received.map(({ body }) => body.type).filter((type) => type === 'session.created').length).toBe(1)
   }, 20_000)
 
-  test('is there for an operator by command, who goes on record, and can be erased', async () => {
+  test('has evidence that commands show, save and erase, with a record of each read', async () => {
     const out = join(folder, 'portrait.jpg')
     const shown = await command('evidence', 'show', sessionId, '--by', 'ada', '--json')
     expect(shown).toMatchObject({ fields: { full_name: CANARIES.name }, missing: [] })
@@ -178,7 +166,7 @@ describe('a session that an outside service decides', () => {
     const listed = await command('evidence', 'list-reads', sessionId, '--json')
     const reads: { kind: string; actor: string }[] = listed.data
     expect(reads).toContainEqual(expect.objectContaining({ kind: 'portrait', actor: 'check' }))
-    // The service's own checks read at a moment of their own.
+    // Checks of the service read evidence at any time.
     const byOthers = reads.filter(({ actor }) => actor !== 'check')
     expect(byOthers.map(({ kind, actor }) => [kind, actor])).toEqual([
       ['fields', 'provider:webhook'],
@@ -195,7 +183,7 @@ describe('a session that an outside service decides', () => {
     expect(await (await call(`/api/v1/status/individual/${sessionId}`)).json()).toMatchObject({ status: 'completed' })
   }, 30_000)
 
-  test('shows its deliveries by command, and sends one again', async () => {
+  test('has deliveries that commands show and resend', async () => {
     const { data: deliveries } = await command('webhook-message', 'list', '--json')
     expect(deliveries.every(({ state }: { state: string }) => state === 'delivered')).toBe(true)
     const metrics = await (await fetch(`${service.url}/metrics`)).text()
@@ -216,18 +204,11 @@ describe('a session that an outside service decides', () => {
     ])
   }, 30_000)
 
-  test('hears a verification service at its path', async () => {
+  test('accepts signed messages of a verification service at its path', async () => {
     const path = join(folder, 'secrets', 'service-secret')
     writeFileSync(path, SERVICE_SECRET)
-    const named = await command(
-      'webhook',
-      'set-service',
-      endpointIds.decisions,
-      'veriff',
-      '--secret-file',
-      path,
-      '--json',
-    )
+    const words = ['webhook', 'set-service', endpointIds.decisions, 'veriff', '--secret-file', path, '--json']
+    const named = await command(...words)
     const body = JSON.stringify({
       verification: { status: 'approved', vendorData: 'no-session', decisionTime: new Date().toISOString() },
     })
@@ -242,7 +223,7 @@ describe('a session that an outside service decides', () => {
     expect(await (await send(signature)).json()).toEqual({ applied: false, ignored: 'other-session' })
   }, 30_000)
 
-  test('leaves nothing secret or personal in a log, nor in the open on the disk', async () => {
+  test('leaves no secret or personal data in a log, or unencrypted on the disk', async () => {
     const key = readFileSync(join(folder, 'secrets', 'evidence-key'), 'utf8').trim()
     expect(key).toMatch(/^[0-9a-f]{64}$/)
     expect(statSync(join(folder, 'secrets', 'evidence-key')).mode & 0o777).toBe(0o600)
@@ -263,7 +244,7 @@ describe('the evidence key', () => {
     own = newFolder()
     const first = await startService({ dataDirectory: own, environment: { COUNTERSIGN_WORKERS: '1' } })
     await first.stop()
-    // The first secret makes the organization's key, which is wrapped by this one.
+    // The first secret creates the organization's key, which the evidence key wraps.
     const added = await runCommand(own, 'webhook', 'add', '--url', 'https://backend.example/hook')
     expect(added.code).toBe(0)
   }, 60_000)
@@ -275,7 +256,7 @@ describe('the evidence key', () => {
     return stderr
   }
 
-  test('must be the one that evidence was encrypted with, and must be there', async () => {
+  test('must exist and match the encrypted evidence', async () => {
     const other = 'ab'.repeat(32)
     expect(await startFails({ COUNTERSIGN_EVIDENCE_KEY: other })).toContain('does not match this deployment’s key')
     expect(await startFails({ COUNTERSIGN_EVIDENCE_KEY: 'short' })).toContain('must contain 64 hex digits')
@@ -292,12 +273,12 @@ describe('the evidence key', () => {
     }
   }, 30_000)
 
-  test('is rotated while two processes run, which go on with what they had and with the new one', async () => {
+  test('is rotated while two processes run, which use both keys', async () => {
     const path = join(own, 'secrets', 'evidence-key')
     const first = readFileSync(path, 'utf8')
     const settings = join(own, 'config.yaml')
     writeFileSync(settings, 'webhook-reach: loopback\n')
-    const told = startReceiver()
+    const events = startReceiver()
     const running = await startService({
       dataDirectory: own,
       arguments: ['--config', settings, '--processes', '2'],
@@ -316,12 +297,12 @@ describe('the evidence key', () => {
       expect(answer.status).toBe(201)
     }
     try {
-      const { secret } = JSON.parse((await run('webhook', 'add', '--url', told.url)).stdout) as { secret: string }
+      const { secret } = JSON.parse((await run('webhook', 'add', '--url', events.url)).stdout) as { secret: string }
       const bytes = new Uint8Array(Buffer.from(secret.slice('whsec_'.length), 'base64'))
       await register()
-      await until(() => told.received.length === 1)
+      await until(() => events.received.length === 1)
 
-      // Two at once would each make the next key.
+      // Concurrent rotations are refused, because each would create the next key.
       const other = lockFolder(join(own, 'rotation.lock'), '', 'held')
       const refused = await run('evidence', 'rotate-key')
       expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('another rotation is running on')])
@@ -337,23 +318,22 @@ describe('the evidence key', () => {
       const listed = await run('audit', 'list')
       expect(JSON.parse(listed.stdout).data[0]).toMatchObject({ action: 'command.evidence.rotate-key' })
 
-      // Both processes read what is wrapped by the key that they did not start with.
+      // Both processes read secrets that the new key wraps.
       for (let at = 0; at < 6; at++) await register()
-      await until(() => told.received.length === 7)
-      for (const message of told.received) expect(verifies(message, bytes, systemClock.unixSeconds())).toBe(true)
-      expect((await run('webhook', 'add', '--url', told.url)).code).toBe(0)
+      await until(() => events.received.length === 7)
+      for (const message of events.received) expect(verifies(message, bytes, systemClock.unixSeconds())).toBe(true)
+      expect((await run('webhook', 'add', '--url', events.url)).code).toBe(0)
       await register()
-      await until(() => told.received.length === 9)
+      await until(() => events.received.length === 9)
     } finally {
       expect(await running.stop()).toBe(0)
-      await told.stop()
+      await events.stop()
     }
-    expect(await startFails({ COUNTERSIGN_EVIDENCE_KEY: first.trim() })).toContain(
-      'does not match this deployment’s key',
-    )
+    const refusal = await startFails({ COUNTERSIGN_EVIDENCE_KEY: first.trim() })
+    expect(refusal).toContain('does not match this deployment’s key')
   }, 90_000)
 
-  test('opens everything at a start, wherever its rotation was interrupted, and goes on', async () => {
+  test('opens everything after any interruption of its rotation, which resumes', async () => {
     const path = join(own, 'secrets', 'evidence-key')
     const folder = { evidenceKey: path }
     const open = async () => {
@@ -370,18 +350,18 @@ describe('the evidence key', () => {
       rotateEvidenceKey({ config: { evidenceKey: null }, folder, store, wait: async () => undefined })
 
     const interruptions = {
-      'with the next key made': (there: Store) => ({
+      'after the creation of the next key': (there: Store) => ({
         ...there,
         deployment: { ...there.deployment, replace: () => Promise.reject(new Error('power cut')) },
       }),
-      'with the next key in use for new organizations': (there: Store) => ({
+      'after the first use of the next key': (there: Store) => ({
         ...there,
         organizationKeys: {
           ...there.organizationKeys,
           organizationsToRotate: () => Promise.reject(new Error('power cut')),
         },
       }),
-      'with everything wrapped anew, and the next key not yet in the place of the old one': null,
+      'before the next key replaces the old one': null,
     }
     for (const [when, interrupt] of Object.entries(interruptions)) {
       const before = readFileSync(path, 'utf8')
@@ -410,15 +390,11 @@ describe('the evidence key', () => {
     expect(await restarted.stop()).toBe(0)
   }, 90_000)
 
-  test('that is in a variable is not rotated beside a service that does not read it again', async () => {
+  test('is not rotated if it is in a variable, which a service reads only once', async () => {
     const opened = await openStore({ path: dataFolderAt(own).database, clock: systemClock })
     const evidenceKey = { source: 'environment', name: 'COUNTERSIGN_EVIDENCE_KEY' } as const
-    const rotation = rotateEvidenceKey({
-      config: { evidenceKey },
-      folder: dataFolderAt(own),
-      store: opened,
-      wait: async () => undefined,
-    })
+    const wait = async () => undefined
+    const rotation = rotateEvidenceKey({ config: { evidenceKey }, folder: dataFolderAt(own), store: opened, wait })
     await expect(rotation).rejects.toThrow('set COUNTERSIGN_EVIDENCE_KEY_FILE and restart')
     await opened.close()
   })

@@ -1,4 +1,4 @@
-// A process manager signals the whole process group: the service stops in order and reports no failure.
+// A signal to the whole process group, as of a process manager.
 import { expect, test } from 'bun:test'
 import { startService } from '../../service/start-service.ts'
 import { until } from '../../support/until.ts'
@@ -14,15 +14,11 @@ const descendantsOf = (pid: number): number[] => {
 test.skipIf(Bun.which('pgrep') === null)('SIGTERM to all processes logs no warning', async () => {
   const service = await startService({ environment: { COUNTERSIGN_WORKERS: '1' } })
   const { pid } = service.process
-  // The decision index, its search and the tree of the log.
+  // The decision index, its search, and the tree of the log.
   await until(() => descendantsOf(pid).length >= 3, { what: 'the background processes', limitMs: 20_000 })
   await until(async () => (await fetch(`${service.url}/readyz`)).ok, { what: 'readiness', limitMs: 20_000 })
   for (const each of [...descendantsOf(pid), pid]) process.kill(each, 'SIGTERM')
   expect(await service.stop()).toBe(0)
-  expect(
-    service
-      .output()
-      .stderr.split('\n')
-      .filter((line) => /"level":"(warn|error)"/.test(line)),
-  ).toEqual([])
+  const lines = service.output().stderr.split('\n')
+  expect(lines.filter((line) => /"level":"(warn|error)"/.test(line))).toEqual([])
 })

@@ -1,10 +1,11 @@
-// Two nodes over one PostgreSQL. The first is killed after it signed and before it stored the answer: a repetition that
-// reaches the second signs nothing until the first is back and tells what it recorded, or what it signed can't be used.
+// Two nodes with one PostgreSQL, of which the first is killed between the signature and the storage of its response. The second
+// signs a retry only after the first attestation has expired, or returns it after the first node is back.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { SQL } from 'bun'
 import { recallDecision } from '../../../src/decision-log/recall.ts'
+import { projectRequest } from '../../service/calls.ts'
 import { type RunningService, startService } from '../../service/start-service.ts'
 import { newFolder } from '../../support/folder.ts'
 import { createTemporaryDatabase, POSTGRES_MISSING, type TemporaryDatabase } from '../../support/postgres.ts'
@@ -14,11 +15,11 @@ const overPostgres = test.skipIf(POSTGRES_MISSING !== null)
 const because = POSTGRES_MISSING === null ? '' : ` (${POSTGRES_MISSING})`
 const PATIENCE_MS = 120_000
 const DEADLINE_MS = 5_000
-/** The deadline and five seconds. */
+/** The deadline plus five seconds. */
 const CLAIM_SECONDS = 10
-/** A project's longest lifetime, and a minute for clocks that differ. */
+/** The longest lifetime of a project, plus a minute for different clocks. */
 const USABLE_SECONDS = 3_660
-/** Any number: held here, it stops whoever stores an answer. */
+/** Advisory lock that blocks the storage of responses. */
 const GATE = 4_711
 
 let database: TemporaryDatabase
@@ -38,14 +39,7 @@ const start = async (name: string): Promise<RunningService> => {
 }
 
 const attest = (node: RunningService, key: string): Promise<Response> =>
-  node.attest(
-    {
-      from: '0x1111111111111111111111111111111111111111',
-      chain: 'base',
-      verification_hash: second.quickstart['VERIFICATION_HASH'],
-    },
-    { 'idempotency-key': key },
-  )
+  node.attest(projectRequest(second), { 'idempotency-key': key })
 const uuidOf = async (response: Response): Promise<string> => {
   expect(response.status).toBe(200)
   return ((await response.json()) as { attestation: { uuid: string } }).attestation.uuid
@@ -56,12 +50,12 @@ const claimed = async (key: string): Promise<{ uuid: string; node: string; dispa
   ]
   return { ...row, dispatched: Number(row.dispatched) }
 }
-/** Lets so much time pass for the claim, as its expiry says it. */
+/** Makes the claim older. */
 const passTime = (key: string, seconds: number): Promise<unknown> =>
   client`UPDATE idempotency SET claim_expires_at_seconds = claim_expires_at_seconds - ${seconds}
          WHERE idempotency_key = ${key}`
 
-/** Sends a request to a node of its own and kills that after it recorded the decision. @returns what it recorded. */
+/** Starts a node, kills it after it records a decision, and returns the uuid of the decision. */
 const signAndKill = async (name: string, key: string): Promise<string> => {
   const node = await start(name)
   await using held = await client.reserve()
@@ -75,7 +69,7 @@ const signAndKill = async (name: string, key: string): Promise<string> => {
   await node.process.exited
   running = running.filter((one) => one !== node)
   await lost
-  // What the killed process was storing is not stored by a database that did not notice yet.
+  // Ends the transaction of the killed process, which the database may not have noticed yet.
   await client`SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`
   await until(async () => {
     const [row] = (await client`SELECT count(*)::int AS waiting FROM pg_locks
@@ -110,34 +104,34 @@ afterAll(async () => {
 }, PATIENCE_MS)
 
 overPostgres(
-  `a node that is back tells what it signed, and the other answers that${because}`,
+  `the second node returns the attestation of the first after its restart${because}`,
   PATIENCE_MS,
   async () => {
-    const uuid = await signAndKill('back', 'told')
-    const early = await attest(second, 'told')
+    const uuid = await signAndKill('back', 'returned')
+    const early = await attest(second, 'returned')
     expect(early.status).toBe(409)
     expect(Number(early.headers.get('retry-after'))).toBeWithin(1, CLAIM_SECONDS + 1)
-    // Past the 5 seconds for a node's report. The clock that the service compares with may be a second behind.
-    await passTime('told', CLAIM_SECONDS + 5 + 2)
-    const refused = await attest(second, 'told')
+    // Past the 5 seconds for a report of the node. The clock of the service may be a second behind.
+    await passTime('returned', CLAIM_SECONDS + 5 + 2)
+    const refused = await attest(second, 'returned')
     expect(refused.status).toBe(409)
     expect(Number(refused.headers.get('retry-after'))).toBeWithin(USABLE_SECONDS - 60, USABLE_SECONDS + 1)
-    expect((await claimed('told')).uuid).toBe(uuid)
+    expect((await claimed('returned')).uuid).toBe(uuid)
     await start('back')
-    await until(async () => (await attest(second, 'told')).status === 200)
-    expect(await uuidOf(await attest(second, 'told'))).toBe(uuid)
+    await until(async () => (await attest(second, 'returned')).status === 200)
+    expect(await uuidOf(await attest(second, 'returned'))).toBe(uuid)
     expect(await recallDecision(join(folder, 'second', 'decisions'), uuid, 0)).toBeNull()
   },
 )
 
 overPostgres(
-  `after a node that never comes back, the other signs under a new uuid once what was signed can be used no more${because}`,
+  `the second node signs under a new uuid after the attestation of a lost node has expired${because}`,
   PATIENCE_MS,
   async () => {
     const uuid = await signAndKill('gone', 'left')
     await passTime('left', CLAIM_SECONDS + USABLE_SECONDS - 30)
     expect((await attest(second, 'left')).status).toBe(409)
-    // The clock that the service compares with may be a second behind.
+    // The clock of the service may be a second behind.
     await passTime('left', 32)
     const fresh = await uuidOf(await attest(second, 'left'))
     expect(fresh).not.toBe(uuid)

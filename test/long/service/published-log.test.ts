@@ -1,5 +1,5 @@
-// A deployment that publishes its log and has its heads cosigned, from outside: anybody follows it without a key, a witness
-// cosigns it, and operators are told when it does not.
+// A deployment with a published log: anyone can follow it without a key, a witness cosigns it, and missing cosignatures are
+// reported.
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { checkDecisionProof } from '../../../src/client/decision-proof.ts'
@@ -11,23 +11,15 @@ import { openCheckpoint } from '../../../src/modules/transparency/tree/checkpoin
 import { openCosignature } from '../../../src/modules/transparency/tree/cosignature.ts'
 import { encodeVerifierKey, parseVerifierKey, type VerifierKey } from '../../../src/modules/transparency/tree/note.ts'
 import { recordOutput } from '../../cli/recorded-output.ts'
+import { ask } from '../../service/calls.ts'
 import { runCountersign } from '../../service/run-to-end.ts'
-import { freePort, type RunningService, startService } from '../../service/start-service.ts'
+import { freePort, startService } from '../../service/start-service.ts'
 import { newFolder } from '../../support/folder.ts'
 import { until } from '../../support/until.ts'
 
 const NO_FILES = '/checkpoint/ /tile /tile/0/1 /tile/0/000.p/256 /tile/0/000.p/0 /tile/0/900 /tile/9/000'.split(' ')
 
-const attest = async (service: RunningService): Promise<string> => {
-  const answer = await service.attest({
-    from: '0x1111111111111111111111111111111111111111',
-    chain: 'base',
-    verification_hash: service.quickstart['VERIFICATION_HASH'],
-  })
-  return ((await answer.json()) as { attestation: { uuid: string } }).attestation.uuid
-}
-
-test('the published log is followed by anybody, and cosigned by its witness', async () => {
+test('anyone can follow the published log, and its witness cosigns it', async () => {
   const root = newFolder()
   const state = openWitnessState(join(root, 'w'), 'witness.example', () => Math.floor(Date.now() / 1_000))
   const port = freePort()
@@ -43,22 +35,20 @@ test('the published log is followed by anybody, and cosigned by its witness', as
   let listening: ReturnType<typeof listenForHeads> | null = null
   try {
     const logKey = parseVerifierKey((await runCountersign(settings, 'proof', 'key')).stdout.trim())
-    const uuid = await attest(service)
+    const { uuid } = (await ask(service)).attestation
     const read = async (path: string) => fetch(service.url + path)
     const checkpoint = async (): Promise<string> => (await read('/checkpoint')).text()
     const metric = async (name: string): Promise<string> =>
       new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(await (await read('/metrics')).text())?.[1] ?? ''
 
-    // Nobody answers there: heads are signed, and after a while shown as they are.
+    // Without the witness, heads are published without a cosignature after a while.
     await service.logLine(({ msg, message }) => /a witness did not cosign/.test(String(msg ?? message)))
     await until(async () => (await metric('countersign_decision_tree_cosignatures_late')) === '1')
     expect(await metric('countersign_witness_cosigns')).toBe('0')
     await until(async () => openCheckpoint(await checkpoint(), logKey).size >= 2)
     const late = await runCountersign(withWitness, 'doctor')
-    expect([late.code, late.stdout]).toEqual([
-      1,
-      expect.stringMatching(/witness +problem +witness\.example .*has not cosigned the log’s head within 60 s/),
-    ])
+    const problem = /witness +problem +witness\.example .*has not cosigned the log’s head within 60 s/
+    expect([late.code, late.stdout]).toEqual([1, expect.stringMatching(problem)])
 
     listening = listenForHeads({ hostname: '127.0.0.1', port }, logKey, state, {
       stdout: () => undefined,
@@ -80,7 +70,7 @@ test('the published log is followed by anybody, and cosigned by its witness', as
     const proven = await runCountersign(settings, 'decisions', 'prove', uuid)
     expect(isCosigned(checkDecisionProof(proven.stdout, encodeVerifierKey(logKey)).checkpoint, state.key)).toBe(true)
 
-    // Another witness, who asks nobody, follows by what anybody can read.
+    // Another witness needs only the published files.
     const follow = async (): Promise<readonly [number, string]> => {
       const { output, printed } = recordOutput()
       const settings = ['--log', service.url, '--log-key', encodeVerifierKey(logKey), '--state', join(root, 'other')]
@@ -90,7 +80,7 @@ test('the published log is followed by anybody, and cosigned by its witness', as
     }
     expect(await follow()).toEqual([0, expect.stringContaining('cosigned ')])
     const { size } = openCheckpoint(await checkpoint(), logKey)
-    await Promise.all(Array.from({ length: 300 }, () => attest(service)))
+    await Promise.all(Array.from({ length: 300 }, () => ask(service)))
     await until(async () => openCheckpoint(await checkpoint(), logKey).size >= size + 300)
     expect(await follow()).toEqual([0, expect.stringMatching(/cosigned \d+ lines/)])
     for (const path of NO_FILES) expect((await read(path)).status).toBe(404)
@@ -104,10 +94,10 @@ test('the published log is followed by anybody, and cosigned by its witness', as
   }
 }, 180_000)
 
-test('nothing is published unless it is switched on', async () => {
+test('nothing is published by default', async () => {
   const service = await startService()
   try {
-    await attest(service)
+    await ask(service)
     for (const path of ['/checkpoint', '/tile/0/000.p/1']) expect((await fetch(service.url + path)).status).toBe(404)
   } finally {
     await service.stop()

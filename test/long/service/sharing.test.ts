@@ -1,76 +1,48 @@
-// Two processes of the service as one: limits and counters that hold over both, and duties that go over when
-// whoever did them is killed.
+// Limits that two processes of a service share, and tasks that another process takes over after the leader is killed.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { issueKey, REFUSED_PAUSE_MS, succeed } from '../../service/calls.ts'
-import { type RunningService, startService } from '../../service/start-service.ts'
+import type { RunningService } from '../../service/start-service.ts'
 import { newFolder } from '../../support/folder.ts'
 import { until } from '../../support/until.ts'
+import { attestAnywhere, isLinux, metricByProcess, startedBy, startProcesses } from '../support/processes.ts'
 
-const onLinux = test.skipIf(process.platform !== 'linux')
+const onLinux = test.skipIf(!isLinux)
 const LIMIT = `name: Five an hour
 rules:
   - { id: often, require: velocity.count(hours(1)) < 5, code: TOO_OFTEN }
   - { id: fine, allow: "true" }
 `
-/** Each command is a process of its own, on a machine that may be busy. */
+/** Enough for several commands on a busy machine. */
 const PATIENCE_MS = 60_000
 const TAKEN_OVER_MS = 10_000
 
 let service: RunningService
-let folder: string
-const value = (name: string): string => service.quickstart[name] ?? ''
-
-const command = (...words: string[]): Promise<string> => succeed(service, ...words)
-
-/** On a connection of its own, so that either process may get it. */
 const attest = (wallet: number, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
-  fetch(`${service.url}/v2/attestation`, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      'x-api-key': value('ATTESTATION_API_KEY'),
-      connection: 'close',
-      ...headers,
-    },
-    body: JSON.stringify({
-      from: `0x${wallet.toString(16).padStart(40, '0')}`,
-      chain: 'base',
-      verification_hash: value('VERIFICATION_HASH'),
-    }),
-  })
+  attestAnywhere(service, headers, { from: `0x${wallet.toString(16).padStart(40, '0')}` })
+const metric = (name: string, label = '') => metricByProcess(service, name, label)
 
-/** Process → what it says of a metric. @param label of the samples that count */
-const metric = async (name: string, label = ''): Promise<Record<string, number>> => {
-  const text = await (await fetch(`${service.url}/metrics`)).text()
-  const samples = [...text.matchAll(new RegExp(`^${name}\\{process="(\\d+)"[^}]*${label}[^}]*\\} (\\S+)$`, 'gm'))]
-  return Object.fromEntries(samples.map(([, index = '', sample]) => [index, Number(sample)]))
-}
-
-/** Process → 1 if it leads the tasks of attestation, otherwise 0. */
+/** Returns 1 for the leader of the attestation tasks, and 0 for the other process. */
 const leads = (): Promise<Record<string, number>> => metric('countersign_leader', 'role="attestation"')
 
 beforeAll(async () => {
-  if (process.platform !== 'linux') return
-  folder = newFolder()
-  service = await startService({ arguments: ['--processes', '2', '--workers', '1'] })
-  await service.logLine(({ message }) => message === 'all processes are ready')
-  // The first learns of the second at its next beat.
+  if (!isLinux) return
+  service = await startProcesses(2, 1)
+  // The first process knows the second after its next heartbeat.
   await until(async () => Object.values(await metric('countersign_live_processes')).join() === '2,2')
 }, PATIENCE_MS)
 afterAll(async () => {
-  if (process.platform !== 'linux') return
-  await service.stop()
+  if (isLinux) await service.stop()
 })
 
-onLinux('one of them leads', async () => {
+onLinux('one process is the leader', async () => {
   expect(Object.values(await leads()).sort()).toEqual([0, 1])
   const { leader } = (await (await fetch(`${service.url}/readyz`)).json()) as { leader: string }
   expect(['here', 'elsewhere']).toContain(leader)
 })
 
-onLinux('a key’s rate limit holds over both', PATIENCE_MS, async () => {
+onLinux('a rate limit applies to both together', PATIENCE_MS, async () => {
   const [rate, burst, seconds] = [40, 40, 6]
   const limits = `--rate ${rate} --burst ${burst}`
   const { key } = await issueKey(service, `--org demo --kind attestation --name limited ${limits}`)
@@ -78,7 +50,7 @@ onLinux('a key’s rate limit holds over both', PATIENCE_MS, async () => {
   const startedMs = performance.now()
   let granted = 0
   let remaining = -1
-  const ask = async (): Promise<void> => {
+  const load = async (): Promise<void> => {
     while (performance.now() - startedMs < seconds * 1_000) {
       const response = await attest(1, { 'x-api-key': key })
       await response.arrayBuffer()
@@ -87,73 +59,57 @@ onLinux('a key’s rate limit holds over both', PATIENCE_MS, async () => {
         expect(response.status).toBe(429)
         expect(response.headers.get('ratelimit-limit')).toBe(String(burst))
         remaining = Number(response.headers.get('ratelimit-remaining'))
-        // Still many times what is let in: more would only take the processor from whatever is measured beside this.
+        // Enough requests to exceed the limit without using all processor time.
         await Bun.sleep(REFUSED_PAUSE_MS)
       }
     }
   }
-  await Promise.all(Array.from({ length: 3 }, ask))
+  await Promise.all(Array.from({ length: 3 }, load))
   const elapsedSeconds = (performance.now() - startedMs) / 1_000
-  // That it is no less than nine tenths either holds where the clock is turned by the test (shared-rate-limit.test.ts):
-  // here a busy machine may not ask for so many.
+  // The lower limit is tested with an injected clock in shared-rate-limit.test.ts.
   expect(granted).toBeLessThan((burst + rate * elapsedSeconds) * 1.1)
   expect(granted).toBeGreaterThan(burst)
   expect(remaining).toBe(0)
-  // Both were asked.
+  // Both processes received requests.
   const after = await metric('countersign_decisions_total')
   for (const index of ['0', '1']) expect(after[index] ?? 0).toBeGreaterThan(before[index] ?? 0)
 })
 
-onLinux(
-  'a velocity limit holds over both: at the same moment each may let in as many, and then none does',
-  PATIENCE_MS,
-  async () => {
-    const policy = (await command('policy', 'list', '--quiet')).trim()
-    const path = join(folder, 'policy.yaml')
-    writeFileSync(path, LIMIT)
-    await command('policy', 'apply', path, '--policy', policy)
-    const decide = async (wallet: number) =>
-      (await (await attest(wallet)).json()) as { policy_name?: string; is_compliant?: boolean }
-    let probe = 1_000
-    // Live on both: several in a row on connections of their own.
-    await until(async () => {
-      const names = await Promise.all(Array.from({ length: 8 }, () => decide(probe++)))
-      return names.every(({ policy_name }) => policy_name === 'Five an hour')
-    })
-    let compliant = 0
-    const denied = ({ is_compliant }: { is_compliant?: boolean }): boolean => {
-      if (is_compliant) compliant += 1
-      return !is_compliant
-    }
-    const answers = await Promise.all(Array.from({ length: 40 }, () => decide(7)))
-    answers.forEach(denied)
-    expect(compliant).toBeWithin(5, 11)
-    // And once told, none.
-    await until(async () => (await Promise.all(Array.from({ length: 8 }, () => decide(7)))).map(denied).every(Boolean))
-    expect(compliant).toBeWithin(5, 11)
-  },
-)
+onLinux('a velocity limit applies to both together, except for concurrent requests', PATIENCE_MS, async () => {
+  const policy = (await succeed(service, 'policy', 'list', '--quiet')).trim()
+  const path = join(newFolder(), 'policy.yaml')
+  writeFileSync(path, LIMIT)
+  await succeed(service, 'policy', 'apply', path, '--policy', policy)
+  const decide = async (wallet: number) =>
+    (await (await attest(wallet)).json()) as { policy_name?: string; is_compliant?: boolean }
+  let probe = 1_000
+  // The policy is live on both if all concurrent requests have it.
+  await until(async () => {
+    const names = await Promise.all(Array.from({ length: 8 }, () => decide(probe++)))
+    return names.every(({ policy_name }) => policy_name === 'Five an hour')
+  })
+  let compliant = 0
+  const denied = ({ is_compliant }: { is_compliant?: boolean }): boolean => {
+    if (is_compliant) compliant += 1
+    return !is_compliant
+  }
+  const answers = await Promise.all(Array.from({ length: 40 }, () => decide(7)))
+  answers.forEach(denied)
+  expect(compliant).toBeWithin(5, 11)
+  // After the processes exchange their counts, none is compliant.
+  await until(async () => (await Promise.all(Array.from({ length: 8 }, () => decide(7)))).map(denied).every(Boolean))
+  expect(compliant).toBeWithin(5, 11)
+})
 
-onLinux('the lead goes over within ten seconds when the leader is killed', PATIENCE_MS, async () => {
+onLinux('another process is the leader within ten seconds after the leader is killed', PATIENCE_MS, async () => {
   const leaders = Object.entries(await leads())
   const index = leaders.find(([, isLeader]) => isLeader === 1)?.[0]
-  const pid = service
-    .output()
-    .stderr.split('\n')
-    .filter((line) => line.includes('"starting a process"'))
-    .map((line) => JSON.parse(line) as { process: number; pid: number })
-    .findLast((line) => String(line.process) === index)?.pid
-  process.kill(pid ?? 0, 'SIGKILL')
+  process.kill(startedBy(service, index).at(-1) ?? 0, 'SIGKILL')
   const killedMs = performance.now()
-  await service.logLine(
-    ({ message, role, term }) => message === 'this process is now the leader' && role === 'attestation' && term === 2,
-  )
+  const isNew = ({ role, term }: Record<string, unknown>) => role === 'attestation' && term === 2
+  await service.logLine((line) => line['message'] === 'this process is now the leader' && isNew(line))
   expect(performance.now() - killedMs).toBeLessThan(TAKEN_OVER_MS)
-  // The other, or the killed one's successor, which has been watching the lease for nearly as long.
-  await until(
-    async () =>
-      Object.values(await leads())
-        .sort()
-        .join() === '0,1',
-  )
+  // The other process or the replacement of the killed one.
+  const states = async () => Object.values(await leads()).sort()
+  await until(async () => (await states()).join() === '0,1')
 })

@@ -1,4 +1,4 @@
-// Every way to stop a service: by a signal while it works, under load, and by kill -9, after which a retry gets the same answer.
+// Stopping a service: SIGTERM at any time and under load, and kill -9, after which retries have the same responses.
 import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,8 +9,8 @@ import { type RunningService, runCommand, startService } from '../../service/sta
 import { newFolder } from '../../support/folder.ts'
 import { until } from '../../support/until.ts'
 
-test('SIGTERM answers what is under way and exits with 0', async () => {
-  // The block source holds a request in flight for as long as this test wants.
+test('SIGTERM completes requests in flight and exits with 0', async () => {
+  // The RPC node delays the response until the test releases it.
   const rpc = startHeldRpc()
   const service = await startService({ environment: { COUNTERSIGN_RPC_ETHEREUM: rpc.url } })
   const answer = task(service)
@@ -38,7 +38,7 @@ const spawnService = (dataFolder: string, ...options: readonly string[]) =>
     stdio: ['ignore', 'ignore', 'pipe'],
   })
 
-test('SIGTERM during the start closes what was opened and exits with 0', async () => {
+test('SIGTERM during the start closes the database and exits with 0', async () => {
   const folder = newFolder()
   const child = spawnService(folder)
   await until(() => existsSync(join(folder, 'countersign.db')))
@@ -50,11 +50,11 @@ test('SIGTERM during the start closes what was opened and exits with 0', async (
   expect(await child.exited).toBe(0)
   expect(messages).toContain('stopping')
   expect(messages.at(-1)).toBe('stopped')
-  // A closed database leaves no log beside it.
+  // A closed database has no write-ahead log.
   expect(existsSync(join(folder, 'countersign.db-wal'))).toBe(false)
 })
 
-test('SIGTERM while several processes start ends them all and exits with 0', async () => {
+test('SIGTERM during the start of several processes ends all and exits with 0', async () => {
   const child = spawnService(newFolder(), '--processes', '2')
   let stderr = ''
   const decoder = new TextDecoder()
@@ -68,14 +68,14 @@ test('SIGTERM while several processes start ends them all and exits with 0', asy
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as { message: string; pid?: number; process?: number })
-    // The supervisor's own lines: a process that has begun to start says the same of itself.
+    // Only lines of the supervisor.
     .filter(({ message, process: index }) => index === undefined || message === 'starting a process')
   expect(lines.map(({ message }) => message)).toEqual(['starting a process', 'stopping', 'stopped'])
   const [{ pid = 0 } = {}] = lines
   expect(() => process.kill(pid, 0)).toThrow('ESRCH')
 })
 
-test('SIGTERM under load on kept connections fails no request', async () => {
+test('SIGTERM under load fails no request on kept-alive connections', async () => {
   const service = await startService({ environment: { COUNTERSIGN_WORKERS: '1' } })
   const failures: string[] = []
   let answered = 0
@@ -87,10 +87,10 @@ test('SIGTERM under load on kept connections fails no request', async () => {
         await response.arrayBuffer()
         answered += 1
         if (answered === 100) service.process.kill('SIGTERM')
-        // Told to leave: what it sent on a new connection could meet a door that is just closing.
+        // Like a client, it does not reuse a closed connection.
         if (response.headers.get('connection') === 'close') return
       } catch (error) {
-        // Refused before it was sent is no failure: another node would have taken it.
+        // A refused connection is not a failure, because a client would use another node.
         const code = String((error as { code?: unknown }).code)
         if (code !== 'ConnectionRefused' && code !== 'ECONNREFUSED') failures.push(code)
         return
@@ -103,7 +103,7 @@ test('SIGTERM under load on kept connections fails no request', async () => {
   expect(await service.stop()).toBe(0)
 })
 
-test('a retry after kill -9 gets what was recorded, and one uuid is never signed twice', async () => {
+test('a retry after kill -9 returns the recorded attestation, and no uuid is signed twice', async () => {
   const dataDirectory = newFolder()
   const environment = { COUNTERSIGN_DEADLINE_MS: '1000' }
   const service = await startService({ dataDirectory, environment })
@@ -125,15 +125,13 @@ test('a retry after kill -9 gets what was recorded, and one uuid is never signed
   await service.stop()
 
   const again = await startService({ dataDirectory, environment })
-  // A cut-off claim is held until the first try can't sign any more; until then a retry is told to wait.
+  // A claim blocks retries until the first attempt cannot sign anymore.
   const waiting = new Set(keys)
-  await until(
-    async () => {
-      for (const key of waiting) if ((await attempt(again, key)) === 200) waiting.delete(key)
-      return waiting.size === 0
-    },
-    { limitMs: 60_000 },
-  )
+  const retryAll = async (): Promise<boolean> => {
+    for (const key of waiting) if ((await attempt(again, key)) === 200) waiting.delete(key)
+    return waiting.size === 0
+  }
+  await until(retryAll, { limitMs: 60_000 })
   await again.stop()
   expect((await runCommand(dataDirectory, 'decisions', 'verify')).code).toBe(0)
 }, 120_000)
