@@ -1,5 +1,5 @@
-// `bun test/long/attack.ts`: starts a service and attacks its three listeners: the attacks that docs/threat-model.md names,
-// then structured inputs over every route. Exit code 1 if a defense fails.
+// `bun test/long/attack.ts`: starts a service and attacks its three listeners, with the attacks of docs/threat-model.md and then
+// structured inputs to every route. Exit code 1 if a defense fails.
 import { parseArgs } from 'node:util'
 import { runAttack } from '../attack/attack.ts'
 
@@ -8,15 +8,15 @@ const USAGE = `Usage: bun test/long/attack.ts [--inputs N] [--seed N] [--only NA
 Starts a service with two organizations, people of each role and keys of each kind, and attacks it.
 
   --inputs N    Structured inputs after the named attacks (default 100000; 0: none)
-  --seed N      Repeats the same inputs (default: by the time; it is printed)
-  --only NAMES  These attacks alone, by name, with commas; "inputs" is the structured inputs
+  --seed N      Repeat the inputs of a seed (default: from the clock; printed)
+  --only NAMES  Only these attacks, separated by commas; "inputs" are the structured inputs
   --json        Print the report as JSON
   --help        Print this
 
-Exit codes: 0 everything held, 1 something gave way, 2 the call is wrong.
+Exit codes: 0 all defenses held, 1 a defense failed, 2 invalid arguments.
 `
 
-const wrong = (): never => {
+const exitWithUsage = (): never => {
   process.stderr.write(USAGE)
   process.exit(2)
 }
@@ -33,14 +33,14 @@ const options = (() => {
       },
     }).values
   } catch {
-    return wrong()
+    return exitWithUsage()
   }
 })()
 if (options.help) {
   process.stdout.write(USAGE)
   process.exit(0)
 }
-if (!/^\d{1,8}$/.test(options.inputs) || !/^\d{1,10}$/.test(options.seed)) wrong()
+if (!/^\d{1,8}$/.test(options.inputs) || !/^\d{1,10}$/.test(options.seed)) exitWithUsage()
 
 const report = await runAttack({
   inputs: Number(options.inputs),
@@ -51,18 +51,18 @@ const report = await runAttack({
 if (options.json) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`)
 else {
   for (const { name, row, faults } of report.attacks) {
-    process.stdout.write(`${faults.length === 0 ? 'held     ' : 'GAVE WAY '} ${name} (row ${row})\n`)
+    process.stdout.write(`${faults.length === 0 ? 'held     ' : 'FAILED   '} ${name} (row ${row})\n`)
     for (const fault of faults) process.stdout.write(`          ${fault}\n`)
   }
   const { sent, seed, perSecond, statuses, ofParser, faults } = report.inputs
-  process.stdout.write(`${sent} inputs, seed ${seed}, ${perSecond} a second, ${ofParser} ended in Bun's parser\n`)
+  process.stdout.write(`${sent} inputs, seed ${seed}, ${perSecond} per second, ${ofParser} ended in Bun's parser\n`)
   process.stdout.write(
     `statuses: ${Object.entries(statuses)
       .map(([status, count]) => `${status} ${count}`)
       .join(', ')}\n`,
   )
-  for (const fault of faults) process.stdout.write(`GAVE WAY  ${JSON.stringify(fault)}\n`)
-  for (const fault of report.afterwards) process.stdout.write(`GAVE WAY  afterwards: ${fault}\n`)
-  process.stdout.write(report.held ? 'everything held\n' : 'something gave way\n')
+  for (const fault of faults) process.stdout.write(`FAILED    ${JSON.stringify(fault)}\n`)
+  for (const fault of report.afterwards) process.stdout.write(`FAILED    afterwards: ${fault}\n`)
+  process.stdout.write(report.held ? 'all defenses held\n' : 'a defense failed\n')
 }
 process.exit(report.held ? 0 : 1)

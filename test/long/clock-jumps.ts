@@ -1,9 +1,10 @@
-// `bun test/long/clock-jumps.ts`: the wall clock of a running service jumps by an hour and by a day, ahead and back, under
-// load. Attestations follow the clock, the service stays ready, and nothing that was acknowledged is lost or given twice.
-// Needs cc; Linux with glibc. Exit code 1 when a goal is missed.
+// `bun test/long/clock-jumps.ts`: the clock of a running service jumps by an hour and by a day, forward and back, under load.
+// Attestations follow the clock, the service stays ready, and no acknowledged response is lost or repeated. Needs cc, and Linux
+// with glibc. Exit code 1 if a goal is missed.
 import { mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { projectRequest } from '../service/calls.ts'
 import { startService } from '../service/start-service.ts'
 import { answerHelp } from '../support/head-help.ts'
 import { conclude, createLedger, readyAfterMs } from './support/ledger.ts'
@@ -12,24 +13,16 @@ answerHelp(import.meta)
 
 const HOUR = 3_600
 const DAY = 86_400
-/** Seconds away from the true time, one after another. */
+/** Successive offsets from the real time in seconds. */
 const SHIFTS = [HOUR, 0, -HOUR, 0, DAY, 0, -DAY, 0]
 const READY_WITHIN_MS = 2_000
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-clock-'))
 const dataDirectory = join(folder, 'data')
 const library = join(folder, 'clock-shift.so')
-const made = Bun.spawnSync([
-  'cc',
-  '-shared',
-  '-fPIC',
-  '-O1',
-  '-o',
-  library,
-  join(import.meta.dir, 'support/clock-shift.c'),
-  '-ldl',
-])
-if (!made.success) throw new Error(`cc: ${made.stderr}`)
+const source = join(import.meta.dir, 'support/clock-shift.c')
+const built = Bun.spawnSync(['cc', '-shared', '-fPIC', '-O1', '-o', library, source, '-ldl'])
+if (!built.success) throw new Error(`cc: ${built.stderr}`)
 const file = join(folder, 'shift')
 const descriptor = openSync(file, 'w')
 const shiftBy = (seconds: number): void => {
@@ -44,27 +37,23 @@ try {
   shiftBy(0)
   const service = await startService({ dataDirectory, environment: { LD_PRELOAD: library, CLOCK_SHIFT_FILE: file } })
   const load = ledger.load(() => service, 16)
-  const body = {
-    from: `0x${'1'.repeat(40)}`,
-    chain: 'base',
-    verification_hash: service.quickstart['VERIFICATION_HASH'],
-  }
   for (const shift of SHIFTS) {
     const before = ledger.count()
     shiftBy(shift)
     ledger.forgetKeys()
     const readyMs = await readyAfterMs(service)
-    const askedMs = performance.now()
+    const sentMs = performance.now()
     for (;;) {
-      const response = await service.attest(body)
+      const response = await service.attest(projectRequest(service))
       const answer = (await response.json()) as { attestation: { expiration: number } }
       if (response.status !== 200) continue
-      // What is signed is good for some minutes from the clock's own time.
+      // Attestations are valid for some minutes from the time of the clock.
       const ahead = answer.attestation.expiration - Date.now() / 1_000 - shift
-      if (ahead < 0 || ahead > 2 * HOUR) ledger.problems.push(`at ${shift} s it is good for ${ahead.toFixed(0)} s`)
+      if (ahead < 0 || ahead > 2 * HOUR)
+        ledger.problems.push(`at ${shift} s, an attestation is valid for ${ahead.toFixed(0)} s`)
       break
     }
-    const backMs = readyMs + performance.now() - askedMs
+    const backMs = readyMs + performance.now() - sentMs
     slowestMs = Math.max(slowestMs, backMs)
     if (backMs > READY_WITHIN_MS) ledger.problems.push(`answered ${backMs.toFixed(0)} ms after a jump to ${shift} s`)
     await Bun.sleep(3_000)

@@ -1,6 +1,5 @@
-// `bun test/long/cluster.ts [--only NAME,…]`: three nodes with two processes each over a PostgreSQL of its own, which waits
-// for the disk, behind the nginx of deploy/. Takes about six minutes; wants the machine for itself. Exit code 1 when a
-// goal was missed.
+// `bun test/long/cluster.ts [--only NAME,…]`: three nodes with two processes each behind the nginx of deploy/, with a PostgreSQL
+// that waits for the disk. Takes about six minutes on an idle machine. Exit code 1 if a goal is missed.
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startBalancer } from '../cluster/balancer.ts'
@@ -32,13 +31,13 @@ const NAMES = [...Object.keys(TRIALS), 'throughput', 'conformance']
 const USAGE = `Usage: bun test/long/cluster.ts [--only NAME,…]
 
   stream-delivery   A session decided on one node, followed on the others
-  restart-nodes     Nodes stopped and started one after another under load
-  reload-nodes      Their processes replaced instead
-  upgrade-nodes     Nodes brought to the next version, and back, one after another under load
+  restart-nodes     Nodes restarted one after another under load
+  reload-nodes      Processes of nodes replaced one after another under load
+  upgrade-nodes     Nodes upgraded and downgraded one after another under load
   kill-node         kill -9 of a node under load
   kill-database     kill -9 of PostgreSQL under load
-  freeze-database   PostgreSQL stops answering for 5 s under load
-  throughput        Attestations per second over PostgreSQL and over SQLite
+  freeze-database   PostgreSQL suspended for 5 s under load
+  throughput        Attestations per second with PostgreSQL and with SQLite
   conformance       The conformance suite through the balancer
 `
 
@@ -61,14 +60,14 @@ const report = (found: readonly Finding[]): void => {
   findings.push(...found)
 }
 
-/** What the suite asks of one process, and many can't give. */
+/** Conformance tests of properties that only a single process has. */
 const OF_ONE_PROCESS = [
-  // Each process keeps the height of a chain for itself.
-  'the height is read once within a block time',
-  // Looks into the SQLite file.
-  'with a link that works and is kept nowhere',
-  // Streams are counted by process.
-  'over the cap of a key are 429',
+  // Each process has its own height of a chain.
+  'the height is read at most once per block time',
+  // Reads the SQLite file.
+  'with another link, which is not stored',
+  // Streams are counted per process.
+  'above the limit of a key are 429',
 ]
 
 const runConformance = async (): Promise<Finding[]> => {
@@ -91,7 +90,7 @@ const postgres = await startPostgres(true)
 try {
   const trials = wanted.flatMap((name) => TRIALS[name] ?? [])
   if (trials.length > 0) {
-    progress('PostgreSQL runs; three nodes with two processes each start')
+    progress('starting three nodes with two processes each')
     await postgres.administer('CREATE DATABASE cluster')
     const cluster = await startCluster({ store: postgres.address('cluster'), nodes: 3, processes: 2, workers: 1 })
     try {
@@ -110,7 +109,7 @@ try {
   await postgres.stop()
 }
 if (wanted.includes('conformance')) {
-  progress('the conformance suite, each file against a cluster of its own')
+  progress('running the conformance suite, each file with a separate cluster')
   report(await runConformance())
 }
 const missed = findings.filter(({ reached }) => !reached)

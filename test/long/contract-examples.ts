@@ -1,7 +1,7 @@
-// `bun test/long/contract-examples.ts [foundry | hardhat]`: the examples of contracts/ as a stranger runs them, with the real
-// forge and the real Hardhat. Both come from npm into a temporary folder, 600 MB in all, with the Node that Hardhat needs. The
-// package is packed and installed; the compiler is npm's solc, so that nothing else is fetched.
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+// `bun test/long/contract-examples.ts [foundry | hardhat]`: the examples of contracts/ with forge and Hardhat, which npm installs
+// in a temporary folder with the Node that Hardhat needs (600 MB). The contracts package is packed and installed, and the
+// compiler is npm's solc.
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { devDependencies } from '../../package.json'
@@ -12,7 +12,7 @@ answerHelp(import.meta)
 
 const ROOT = join(import.meta.dir, '..', '..')
 const CONTRACTS = join(ROOT, 'contracts')
-/** Foundry's packages have one version. */
+/** All packages of Foundry have the same version. */
 const FORGE = `@foundry-rs/forge@${devDependencies['@foundry-rs/anvil']}`
 const NODE = 'node@24'
 
@@ -39,18 +39,15 @@ const example = (name: string): string => {
   return into
 }
 
-/** The compiler as a program, as forge calls it. */
+/** Writes a compiler program for forge. */
 const writeCompiler = (): string => {
   const path = join(folder, 'solc')
-  writeFileSync(
-    path,
-    `#!/usr/bin/env node
+  const program = `#!/usr/bin/env node
 const solc = require(${JSON.stringify(join(ROOT, 'node_modules', 'solc'))})
 if (process.argv.includes('--version')) console.log('Version: ' + solc.version())
 else process.stdout.write(solc.compile(require('node:fs').readFileSync(0, 'utf8')))
-`,
-  )
-  chmodSync(path, 0o755)
+`
+  writeFileSync(path, program, { mode: 0o755 })
   return path
 }
 

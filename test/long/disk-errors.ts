@@ -1,7 +1,6 @@
-// `bun test/long/disk-errors.ts [--rounds 20] [--ready-ms 2000]`: under load one write, flush or resize of the database or of
-// the decision log fails with EIO or ENOSPC, then all of them do for a second. Nothing that was acknowledged may be lost or
-// given twice, and two seconds after the last failure the service is ready and answers. Needs strace, which makes the
-// failures. Exit code 1 when a goal is missed.
+// `bun test/long/disk-errors.ts [--rounds 20] [--ready-ms 2000]`: under load, one or all writes, flushes and resizes of the
+// database or the decision log fail with EIO or ENOSPC for a second. No acknowledged response is lost or repeated, and the
+// service responds two seconds later. Needs strace, which injects the errors. Exit code 1 if a goal is missed.
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,7 +23,7 @@ const ledger = createLedger()
 const injected = new Map<string, number>()
 let slowestMs = 0
 
-/** Fails calls on the paths while strace is attached. @returns how many failed, by name */
+/** Injects errors into calls on the paths for a second, and counts them. */
 const inject = async (pid: number, paths: readonly string[], error: string, when: string): Promise<void> => {
   const calls = CALLS.join(',')
   const words = ['strace', '-f', '-p', String(pid), '-e', `trace=${calls}`, '-e', 'signal=none', '-e']
@@ -51,7 +50,7 @@ try {
         readdirSync(slot).map((name) => join(slot, name)),
       ][round % 2] ?? []
     const error = round % 4 < 2 ? 'EIO' : 'ENOSPC'
-    // One at a random place, or all from there on.
+    // One random call, or all calls from there.
     const first = 1 + Math.floor(Math.random() * 20)
     await inject(service.process.pid, paths, error, `:when=${first}${round % 8 < 4 ? '' : '+'}`)
     const before = ledger.count()
@@ -73,7 +72,7 @@ try {
   rmSync(dataDirectory, { recursive: true, force: true })
 }
 const failed = [...injected].map(([call, count]) => `${call} ${count}`).sort()
-if (failed.length === 0) ledger.problems.push('no call was made to fail')
+if (failed.length === 0) ledger.problems.push('no error was injected')
 conclude(
   ledger,
   `${values.rounds} rounds, failed calls: ${failed.join(', ')}; back after at most ${slowestMs.toFixed(0)} ms`,

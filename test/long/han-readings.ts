@@ -1,6 +1,6 @@
-// Writes the readings of Chinese characters that screening uses, to src/modules/screening/matching/names/han-readings.txt: Sino-Korean and
-// Cantonese, one syllable per line with its characters. Source: Unicode Han Database (UAX #38), fields kHangul, kCantonese,
-// kGradeLevel, kTraditionalVariant. Debian's package unicode-data has the files, packed.
+// Writes the Sino-Korean and Cantonese readings of Chinese characters for screening to
+// src/modules/screening/matching/names/han-readings.txt, one syllable per line with its characters. Source: Unicode Han Database
+// (UAX #38), fields kHangul, kCantonese, kGradeLevel, kTraditionalVariant, in Debian's package unicode-data.
 //   bun test/long/han-readings.ts UNIHAN_READINGS.TXT UNIHAN_DICTIONARYLIKEDATA.TXT UNIHAN_VARIANTS.TXT
 import { readFileSync, writeFileSync } from 'node:fs'
 import { answerHelp } from '../support/head-help.ts'
@@ -13,7 +13,7 @@ if (readings === undefined || dictionary === undefined || variants === undefined
   process.exit(2)
 }
 
-/** @returns the field of each character of the basic plane that has it */
+/** Returns the field of each character of the basic plane. */
 const readField = (file: string, field: string): ReadonlyMap<string, string> =>
   new Map(
     readFileSync(file, 'utf8')
@@ -27,7 +27,7 @@ const cantonese = readField(readings, 'kCantonese')
 const grades = readField(dictionary, 'kGradeLevel')
 const traditional = readField(variants, 'kTraditionalVariant')
 
-/** Characters of the Korean standards for education and for personal names, and those that Hong Kong teaches. */
+/** Characters of the Korean standards for education and personal names, and of the curriculum of Hong Kong. */
 const IS_KOREAN_NAME = /:\d?[A-Z]*[EN]/
 const used = new Set([
   ...[...hangul].filter(([, value]) => IS_KOREAN_NAME.test(value)).map(([character]) => character),

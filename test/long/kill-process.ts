@@ -1,9 +1,8 @@
-// `bun test/long/kill-process.ts [--times 100] [--processes 1] [--workers 1] [--hangs 5] [--ready-ms 2000]`: kill -9 at a
-// random moment under load, again and again over one data folder. With one process it is the whole service; with several it is
-// the supervisor, one of its processes, or a process beside them (the search index), and as often as --hangs says (of 100) a
-// process is suspended until the supervisor kills it, which takes it 10 s, or 120 s while it starts. After each: ready within
-// two seconds, and answering; at the end every answer that was received is in the log, no uuid was given twice, and the log
-// verifies. Exit code 1 when anything is lost.
+// `bun test/long/kill-process.ts [--times 100] [--processes 1] [--workers 1] [--hangs 5] [--ready-ms 2000]`: repeated kill -9 at
+// random moments under load, with one data folder. With several processes, it kills the supervisor, a process, or a background
+// process (the search index), and --hangs percent of the rounds suspend a process until the supervisor kills it, after 10 s or
+// 120 s during a start. After each round, the service must be ready within two seconds. At the end, every response is in the
+// log, no uuid was returned twice, and the log is valid. Exit code 1 if anything is lost.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,10 +18,10 @@ const { values } = parseArgs({
   options: {
     times: { type: 'string', default: '100' },
     processes: { type: 'string', default: '1' },
-    // 0: the threads that answer sign.
+    // 0: main threads sign.
     workers: { type: 'string', default: '1' },
     hangs: { type: 'string', default: '5' },
-    // For machines that have other work.
+    // For busy machines.
     'ready-ms': { type: 'string', default: '2000' },
     help: { type: 'boolean', short: 'h' },
   },
@@ -41,7 +40,7 @@ if (
 }
 const times = Number(values.times)
 const processes = Number(values.processes)
-/** Whether a process of its own watches the others: it is killed with them, or without. */
+/** Whether a separate process supervises the others. */
 const supervised = processes > 1 || values.workers === '0'
 const CLIENTS = 16
 const READY_WITHIN_MS = Number(values['ready-ms'])
@@ -51,14 +50,14 @@ const ledger = createLedger()
 const { problems } = ledger
 const killed = { supervisor: 0, process: 0, helper: 0, hung: 0 }
 let slowestStartMs = 0
-let told = 0
+let reported = 0
 let slowestReturnMs = 0
 
 const childrenOf = (pid: number): readonly number[] => {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number)
   } catch {
-    // It is gone.
+    // The process has exited.
     return []
   }
 }
@@ -71,7 +70,7 @@ const start = async (round: number): Promise<RunningService> => {
     environment: { COUNTERSIGN_WORKERS: values.workers },
   })
   const startMs = performance.now() - startedMs
-  // Until all were ready once, a process that ends ends the start.
+  // Before all processes are ready, the exit of one ends the start.
   for (let number = 0; supervised && number < processes; number++) {
     await started.logLine(({ message, process: of }) => message === 'ready' && of === number)
   }
@@ -80,7 +79,7 @@ const start = async (round: number): Promise<RunningService> => {
   return started
 }
 
-/** Until all processes that there should be are there again and have children of their own, or it took far too long. */
+/** Waits until all processes are restarted. */
 const untilWhole = async (supervisor: number): Promise<void> => {
   const limitMs = performance.now() + 30_000
   while (childrenOf(supervisor).length < processes) {
@@ -89,10 +88,10 @@ const untilWhole = async (supervisor: number): Promise<void> => {
   }
 }
 
-/** One that does not answer is killed after ten pings, a second each; one that is still starting after 120. */
+/** Waits until the supervisor kills a process after ten missed pings of a second each, or 120 during a start. */
 const untilGone = (supervisor: number, child: number): Promise<void> =>
   until(() => !childrenOf(supervisor).includes(child), {
-    what: 'the supervisor to kill a process that hangs',
+    what: 'the end of a process that hangs',
     limitMs: 150_000,
   })
 
@@ -134,7 +133,7 @@ try {
       await untilWhole(running.process.pid)
     }
     process.stderr.write(`\r${round}/${times} kills, ${ledger.count()} answers, ${problems.length} problems `)
-    for (; told < problems.length; told++) process.stderr.write(`\n${problems[told]}\n`)
+    for (; reported < problems.length; reported++) process.stderr.write(`\n${problems[reported]}\n`)
   }
   process.stderr.write('\n')
   service ??= await start(times)

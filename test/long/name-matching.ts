@@ -1,5 +1,5 @@
-// How well names are found on whole lists: recall over variants of listed names, hits among ordinary names of many
-// countries, time and memory, and a comparison with what two other projects publish.
+// Quality of name screening on complete lists: recall for variants of listed names, hits among ordinary names of many
+// countries, time and memory, and a comparison with published pairs of two other projects.
 //   bun test/long/name-matching.ts SDN.CSV ALT.CSV ADD.CSV SDN_COMMENTS.CSV UN.XML [seed]
 import { readFileSync } from 'node:fs'
 import { DEFAULT_THRESHOLD } from '../../src/domain/screening-hit.ts'
@@ -18,14 +18,8 @@ const EACH_VARIANT = 500
 const ORDINARY = 4_000
 
 const [sdn, alt, add, comments, un, seedText = '20260227'] = process.argv.slice(2)
-if (
-  sdn === undefined ||
-  alt === undefined ||
-  add === undefined ||
-  comments === undefined ||
-  un === undefined ||
-  !/^\d+$/.test(seedText)
-) {
+const isComplete = sdn && alt && add && comments && un && /^\d+$/.test(seedText)
+if (!isComplete) {
   console.error('usage: bun test/long/name-matching.ts SDN.CSV ALT.CSV ADD.CSV SDN_COMMENTS.CSV UN.XML [seed]')
   process.exit(2)
 }
@@ -44,17 +38,11 @@ const lists = [
 const listed = lists.flatMap(({ entries }) => entries)
 const isListed = new Set(listed.flatMap(({ names }) => names.map((name) => name.toLowerCase())))
 const namesNow = listed.reduce((sum, { names }) => sum + names.length, 0)
-// Invented entries fill the lists up to the size that the figures are about; none of them counts as found or as a hit.
+// Invented entries fill the lists up to LISTED_NAMES; none of them counts as found or as a hit.
 const FILLER = 'filler'
 const fillers = ordinaryNames(random, LISTED_NAMES - namesNow + 500).map(({ name }, at): ListedEntry => {
-  return {
-    id: `${at}`,
-    kind: 'person',
-    names: [`${name} ${name.split(' ').at(-1)}zq`],
-    birthDates: [],
-    countries: [],
-    wallets: [],
-  }
+  const names = [`${name} ${name.split(' ').at(-1)}zq`]
+  return { id: `${at}`, kind: 'person', names, birthDates: [], countries: [], wallets: [] }
 })
 const all = [...lists, { list: FILLER, entries: fillers.slice(0, Math.max(0, LISTED_NAMES - namesNow)) }]
 const image = buildScreening(all)
@@ -62,10 +50,10 @@ const screening = openScreening(image)
 console.log(`seed ${seed}, threshold ${DEFAULT_THRESHOLD}`)
 console.log(`${screening.names} names of ${listed.length} entries, ${(image.length / 1e6).toFixed(1)} MB arranged`)
 
-/** Every name that was looked for. */
-const asked: { readonly name: string; readonly kind: 'person' | 'organization' }[] = []
+/** Every screened name. */
+const screened: { readonly name: string; readonly kind: 'person' | 'organization' }[] = []
 const hitsOf = (name: string, kind: 'person' | 'organization') => {
-  asked.push({ name, kind })
+  screened.push({ name, kind })
   const { hits } = screening.screen({ name, kind }, DEFAULT_THRESHOLD)
   return hits.filter(({ list }) => list !== FILLER)
 }
@@ -96,7 +84,7 @@ const tryVariant = (variant: Variant, entries: readonly ListedEntry[], kind: 'pe
   foundInAll += found
   triedInAll += tried
 }
-// The just-in-time compiler's first work is no screening's.
+// Warms up the just-in-time compiler.
 for (let round = 0; round < 400; round++) screening.screen({ name: sample(sample(persons).names) }, DEFAULT_THRESHOLD)
 console.log('recall')
 for (const variant of VARIANTS) tryVariant(variant, persons, 'person')
@@ -108,7 +96,7 @@ const hitByCountry = new Map<string, number>()
 const wrong: string[] = []
 for (const { name, locale } of ordinary) {
   const [hit] = hitsOf(name, 'person')
-  // The same words in another order, or in another alphabet, are the listed name: a hit is right then.
+  // The same words in another order or alphabet are a correct hit.
   if (hit === undefined || hit.why[0]?.points === 100) continue
   hitByCountry.set(locale, (hitByCountry.get(locale) ?? 0) + 1)
   wrong.push(`${name} (${locale}) as ${hit.name}, ${hit.score}`)
@@ -118,7 +106,7 @@ console.log(
   `hits among ${ordinary.length} ordinary names of ${new Set(ordinary.map(({ locale }) => locale)).size} countries and languages: ${percent(wrongOrdinary, ordinary.length)}`,
 )
 
-// Names that lists publish in two scripts: that of the language is looked for where only the Latin ones are listed.
+// Names that lists publish in two scripts: the native name is screened against lists of Latin names only.
 const OTHER_SCRIPT = /[^\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}]/u
 const pairs = [...csvRows(readFileSync(`${import.meta.dir}/../data/screening/native-names.csv`, 'utf8'))].slice(1)
 const pairedNames = new Map(pairs.map(([, , list, entry, names = '']) => [`${list} ${entry}`, names.split(';')]))
@@ -165,12 +153,11 @@ for (const language of languages) {
   console.log(`  ${language} ${percent(wrongNatives.filter(isOf).length, natives.filter(isOf).length)}`)
 }
 
-// Each name in several rounds, each with nothing remembered from the one before: the least time is that of the search, and
-// what is above it is what else the machine did.
+// Each name in several rounds with an empty cache; the least time is that of the search.
 const TIMED = 4_000
 const ROUNDS = 4
-const everyNth = Math.max(1, Math.floor(asked.length / TIMED))
-const timed = asked.filter((_, at) => at % everyNth === 0)
+const everyNth = Math.max(1, Math.floor(screened.length / TIMED))
+const timed = screened.filter((_, at) => at % everyNth === 0)
 const least = new Float64Array(timed.length).fill(Number.POSITIVE_INFINITY)
 const startedCpu = process.cpuUsage()
 for (let round = 0; round < ROUNDS; round++) {
@@ -190,29 +177,23 @@ console.log(
 
 const rowsOf = (file: string): readonly (readonly string[])[] =>
   [...csvRows(readFileSync(`${import.meta.dir}/../data/screening/${file}`, 'utf8'))].slice(1)
-const scoreOf = (kind: string, asked: string, listedName: string): number => {
-  const entry: ListedEntry = {
-    id: '1',
-    kind: kind === 'person' ? 'person' : 'organization',
-    names: [listedName],
-    birthDates: [],
-    countries: [],
-    wallets: [],
-  }
+const scoreOf = (kind: string, name: string, listedName: string): number => {
+  const subjectKind = kind === 'person' ? 'person' : 'organization'
+  const entry = { id: '1', kind: subjectKind, names: [listedName], birthDates: [], countries: [], wallets: [] } as const
   const alone = openScreening(buildScreening([{ list: 'pair', entries: [entry] }]))
-  return alone.screen({ name: asked, kind: entry.kind === 'person' ? 'person' : 'organization' }, 1).hits[0]?.score ?? 0
+  return alone.screen({ name, kind: subjectKind }, 1).hits[0]?.score ?? 0
 }
 const THEIR_THRESHOLD = 0.7
 const outcome = { both: 0, onlyOurs: 0, onlyTheirs: 0, neither: 0 }
 console.log("OpenSanctions' pairs, where the verdicts differ (theirs at 0.7):")
-for (const [kind = '', asked = '', name = '', same, score] of rowsOf('pairs-opensanctions.csv')) {
-  const mine = scoreOf(kind, asked, name)
+for (const [kind = '', screenedName = '', name = '', same, score] of rowsOf('pairs-opensanctions.csv')) {
+  const mine = scoreOf(kind, screenedName, name)
   const isSame = same === 'true'
   const [ours, theirs] = [mine >= DEFAULT_THRESHOLD === isSame, Number(score) >= THEIR_THRESHOLD === isSame]
   outcome[ours ? (theirs ? 'both' : 'onlyOurs') : theirs ? 'onlyTheirs' : 'neither'] += 1
   if (ours !== theirs)
     console.log(
-      `  ${ours ? 'ours is right  ' : 'theirs is right'} ${asked} / ${name}: ${isSame ? 'same' : 'not the same'}, ours ${mine}, theirs ${score}`,
+      `  ${ours ? 'ours is right  ' : 'theirs is right'} ${screenedName} / ${name}: ${isSame ? 'same' : 'not the same'}, ours ${mine}, theirs ${score}`,
     )
 }
 console.log(
@@ -221,10 +202,10 @@ console.log(
 console.log("moov's pairs that are more than 25 points apart:")
 let near = 0
 const moov = rowsOf('pairs-moov.csv')
-for (const [name = '', asked = '', score] of moov) {
-  const mine = Math.max(scoreOf('person', asked, name), scoreOf('organization', asked, name))
+for (const [name = '', screenedName = '', score] of moov) {
+  const mine = Math.max(scoreOf('person', screenedName, name), scoreOf('organization', screenedName, name))
   if (Math.abs(mine - 100 * Number(score)) <= 25) near += 1
-  else console.log(`  ${asked} / ${name}: ours ${mine}, theirs ${score}`)
+  else console.log(`  ${screenedName} / ${name}: ours ${mine}, theirs ${score}`)
 }
 console.log(`  ${near} of ${moov.length} are within 25 points`)
 if (process.env['SHOW_MISSED'] !== undefined) console.log([...missed, ...wrong].join('\n'))

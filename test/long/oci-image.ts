@@ -1,6 +1,6 @@
-// `bun test/long/oci-image.ts [--schemas DIR]`: the image of deploy/release/oci-image.ts is made twice, with one digest; each
-// blob is what its digest says; and a node runs in it, as an ordinary user on read-only files, by bubblewrap. With --schemas,
-// the folder `schema` of github.com/opencontainers/image-spec, its documents are held to the specification's schemas.
+// Check of the image of deploy/release/oci-image.ts: `bun test/long/oci-image.ts [--schemas DIR]`. Two builds have one
+// digest, each blob has the hash of its name, and a node runs in the image in bubblewrap, as an ordinary user on read-only
+// files. With --schemas, the folder `schema` of github.com/opencontainers/image-spec, its documents are validated.
 import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util'
 import Ajv from 'ajv'
 import { makeOciImage } from '../../deploy/release/oci-image.ts'
 import type { Descriptor } from '../../deploy/release/oci-layout.ts'
+import { WALLET } from '../service/calls.ts'
 import { freePort, parseEnvironmentFile } from '../service/start-service.ts'
 import { answerHelp } from '../support/head-help.ts'
 import { until } from '../support/until.ts'
@@ -30,7 +31,7 @@ interface ImageConfig {
   }
 }
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`)
+const write = (line: string): void => void process.stdout.write(`${line}\n`)
 const check = (holds: boolean, what: string): void => {
   if (!holds) throw new Error(what)
 }
@@ -40,7 +41,7 @@ const image = join(scratch, 'image')
 const readJson = (path: string): unknown => JSON.parse(readFileSync(join(image, path), 'utf8'))
 const blobOf = ({ digest }: Descriptor): string => `blobs/sha256/${digest.replace('sha256:', '')}`
 
-/** The schemas name each other by file, and are of a draft whose ids Ajv reads otherwise. */
+/** The schemas refer to each other by file name. Their `id` and `$schema`, of an old draft, are removed for Ajv. */
 const validateBy = (folder: string, documents: Readonly<Record<string, unknown>>): void => {
   const plain = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(plain)
@@ -63,11 +64,11 @@ const validateBy = (folder: string, documents: Readonly<Record<string, unknown>>
 
 try {
   const make = (out: string) =>
-    makeOciImage({ architecture: 'amd64', out, suite: 'trixie', snapshot: null, createdSeconds: 0, tell: say })
+    makeOciImage({ architecture: 'amd64', out, suite: 'trixie', snapshot: null, createdSeconds: 0, tell: write })
   const { digest } = await make(image)
   const again = await make(join(scratch, 'again'))
   check(again.digest === digest, `the second build has another digest: ${again.digest}`)
-  say(`two builds, one digest: ${digest}`)
+  write(`two builds, one digest: ${digest}`)
 
   for (const name of readdirSync(join(image, 'blobs/sha256'))) {
     const sum = createHash('sha256')
@@ -85,24 +86,15 @@ try {
       'image-manifest-schema': manifest,
       'config-schema': readJson(blobOf(manifest.config)),
     })
-    say('layout, index, manifest and configuration are as the schemas say')
+    write('layout, index, manifest and configuration match their schemas')
   }
 
   const root = join(scratch, 'root')
   const data = join(scratch, 'data')
   for (const folder of [root, data]) mkdirSync(folder, { mode: 0o700 })
   for (const layer of manifest.layers) {
-    const words = [
-      'tar',
-      '--extract',
-      '--gzip',
-      '--no-same-owner',
-      '--file',
-      join(image, blobOf(layer)),
-      '--directory',
-      root,
-    ]
-    check(Bun.spawnSync(words).success, `layer ${layer.digest} can't be unpacked`)
+    const { success } = Bun.spawnSync(['tar', '-xzf', join(image, blobOf(layer)), '--no-same-owner', '-C', root])
+    check(success, `layer ${layer.digest} can't be unpacked`)
   }
   const [api, portal, dashboard] = [freePort(), freePort(), freePort()].map((port) => `127.0.0.1:${port}`)
   const inImage = (words: readonly string[], stdin: Uint8Array | 'ignore') => {
@@ -136,7 +128,7 @@ try {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-api-key': quickstart['ATTESTATION_API_KEY'] ?? '' },
       body: JSON.stringify({
-        from: `0x${'11'.repeat(20)}`,
+        from: WALLET,
         chain: 'base',
         verification_hash: quickstart['VERIFICATION_HASH'],
       }),
@@ -145,16 +137,16 @@ try {
     check(isCompliant === true, 'the node does not sign')
     const signer = /"signer":"([^"]+)"/.exec(printed)?.[1]
     check(signer === 'libsecp256k1', `the node signs with ${signer}`)
-    say(`a node in the image signs, with ${signer}`)
+    write(`a node in the image signs, with ${signer}`)
     const picture = new Uint8Array(readFileSync(join(ROOT, 'test/data/zones/passport.jpg')))
     const reader = inImage(
       ['/usr/bin/countersign', '--entry', 'src/modules/documents/worker/read-picture.process.ts', 'zone'],
       picture,
     )
-    check((await new Response(reader.stdout).text()).includes('ERIKSSON'), 'a document is not read')
-    say('a document is read')
+    check((await new Response(reader.stdout).text()).includes('ERIKSSON'), 'the document is not read')
+    write('a document is read')
   } catch (error) {
-    say(printed)
+    write(printed)
     throw error
   } finally {
     node.kill('SIGKILL')

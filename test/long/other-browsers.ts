@@ -1,6 +1,6 @@
-// `bun test/long/other-browsers.ts`: both pages in Firefox and in WebKit, at 1280 and at 390 pixels: the first account is
-// made, every kind of control is there and of one height, a person begins, and nothing is wider than the window. Needs
-// Debian's firefox-esr, or webkit2gtk-driver with xvfb; a browser that is missing is said and left out.
+// `bun test/long/other-browsers.ts`: both pages in Firefox and WebKit at 1280 and 390 pixels: the first account is created,
+// controls have the same height, a verification starts, and no page is wider than the window. Needs Debian's firefox-esr, or
+// webkit2gtk-driver with xvfb. Missing browsers are skipped with a message.
 import { startDashboardHost } from '../dashboard/support/dashboard-host.ts'
 import { type OtherBrowser, openFirefox, openWebKit } from '../support/browser/other-browsers.ts'
 import { answerHelp } from '../support/head-help.ts'
@@ -17,7 +17,7 @@ const PATIENCE_MS = 60_000
 
 const problems: string[] = []
 
-const look = async (browser: OtherBrowser): Promise<void> => {
+const checkPages = async (browser: OtherBrowser): Promise<void> => {
   const host = await startDashboardHost()
   const waitFor = (expression: string): Promise<unknown> =>
     until(async () => (await browser.evaluate(`Boolean(${expression})`)) === true, {
@@ -68,7 +68,7 @@ const look = async (browser: OtherBrowser): Promise<void> => {
       await heading(title)
       await check(path)
     }
-    // The whole row is the link, and no more than the row.
+    // The link covers the row, and only the row.
     await browser.resize(1280, 900)
     await browser.go(`${host.url}/o/demo/policies`)
     await waitFor("document.querySelector('.row-link')")
@@ -84,7 +84,7 @@ const look = async (browser: OtherBrowser): Promise<void> => {
     await press('Start')
     await heading('Before you begin')
     await check('agreement')
-    console.log(`${browser.name}: both pages were looked at`)
+    console.log(`${browser.name}: both pages were checked`)
   } finally {
     await browser.close()
     await host.stop()
@@ -96,8 +96,8 @@ for (const [name, open] of [
   ['WebKit', openWebKit],
 ] as const) {
   const browser = await open()
-  if (browser === null) console.log(`${name}: not installed, left out`)
-  else await look(browser)
+  if (browser === null) console.log(`${name}: not installed, skipped`)
+  else await checkPages(browser)
 }
 for (const problem of problems) console.error(problem)
 process.exit(problems.length === 0 ? 0 : 1)

@@ -1,7 +1,7 @@
-// Draws specimens of identity documents as phones photograph them, reads the zone of each, and prints how many are read
-// whole, how many wrongly, and how long it takes.
+// Draws specimens of photographed identity documents, reads the zone of each, and prints the numbers of correct and wrong
+// results and the time.
 //   bun test/long/read-zones.ts [--count 200] [--seed 1] [--side PIXELS] [--keep FOLDER]
-// --side scales each picture down to that longest side. --keep keeps the pictures that were not read. Needs the font "OCR B" (Debian: fonts-ocr-b).
+// --side scales each picture to this longest side. --keep writes unread pictures. Needs the font "OCR B" (Debian: fonts-ocr-b).
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { readPicture } from '../../src/zone-reader/picture/read-zone.ts'
@@ -51,6 +51,6 @@ const share = (number: number): string => `${((100 * number) / count).toFixed(1)
 console.log(`specimens ${count}, read whole ${outcomes.whole} (${share(outcomes.whole)}), read wrong ${outcomes.wrong}`)
 console.log(`in doubt ${outcomes.doubtful}, no zone found ${outcomes.none}, characters mended ${mended}`)
 console.log(
-  `processor time a picture: median ${cpuMs[count >> 1]?.toFixed(0)} ms, longest ${cpuMs.at(-1)?.toFixed(0)} ms`,
+  `processor time per picture: median ${cpuMs[count >> 1]?.toFixed(0)} ms, longest ${cpuMs.at(-1)?.toFixed(0)} ms`,
 )
 process.exitCode = outcomes.wrong === 0 && outcomes.whole >= 0.9 * count ? 0 : 1

@@ -1,7 +1,7 @@
 // `bun test/long/rounds.ts NAME [COUNT] [SEED]`: repeats a random check of the suite many times. Exit code 1 if a round fails.
 //   signatures  encode, sign and verify with each signing backend of this machine (1,000,000)
 //   policies    expressions, compared with another CEL implementation (100,000)
-//   sessions    operations on sessions, compared with a model, over SQLite and PostgreSQL (20,000)
+//   sessions    operations on sessions, compared with a model, with SQLite and PostgreSQL (20,000)
 //   kills       kill -9 during identity traffic (100)
 //   evm         attestations on a local EVM node; each changed field is refused (1,000)
 //   solana      attestations in a Solana VM; each changed field is refused (1,000)
@@ -9,7 +9,7 @@ import { answerHelp, headOf } from '../support/head-help.ts'
 
 answerHelp(import.meta)
 
-/** Of the signatures, Noble makes and verifies one in so many: it is ten times slower than the other backends. */
+/** Noble, which is ten times slower than the other backends, makes one signature in this number. */
 const NOBLE_EVERY = 100
 const POLICIES_AT_ONCE = 5_000
 
@@ -40,7 +40,7 @@ const CHECKS: Readonly<Record<string, readonly [count: number, check: (rounds: R
         const options = { numRuns: POLICIES_AT_ONCE, seed: seed + batch }
         for (const [expression, request] of fc.sample(fc.tuple(expressions, requests), options)) {
           const outcome = ours(expression, request)
-          // Too large for a policy.
+          // The expression is too large for a policy.
           if (outcome === null || compared === count) continue
           const expected = theirs(expression, request)
           if (expected !== outcome)

@@ -1,4 +1,4 @@
-// Whole runs of the bench: against a running deployment with limited keys, and one that is stopped halfway.
+// Runs of the benchmark: with limited keys of a deployment, with an invalid key, and interrupted.
 import { afterAll, expect, test } from 'bun:test'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ const startBench = (options: string, ...words: string[]) =>
     stderr: 'pipe',
   })
 
-/** Two keys with a limit of 150/s each, in a file. */
+/** Writes two keys with a limit of 150/s each to a file. */
 const writeKeys = async (service: RunningService): Promise<string> => {
   const path = join(folder, 'keys')
   const keys = await withStore(service, (store, organizationId) =>
@@ -38,7 +38,7 @@ const writeKeys = async (service: RunningService): Promise<string> => {
 const medianOf = (result: BenchResult, name: string): number =>
   result.measurements.find((measurement) => measurement.name === name)?.median ?? Number.NaN
 
-test('a deployment with limited keys: the limit comes first, and refusals are never throughput', async () => {
+test('a run with limited keys reports the limit, and does not count refusals as throughput', async () => {
   const service = await startService(processes, 1)
   const bench = startBench(
     '--quick --rounds 1 --connections 4 --rate 100 --json --generators 2',
@@ -62,7 +62,7 @@ test('a deployment with limited keys: the limit comes first, and refusals are ne
   expect(await bench.exited).toBe(1)
 }, 60_000)
 
-test('an unusable key ends the run before the load', async () => {
+test('an invalid key ends the run before the load', async () => {
   const service = await startService(processes, 1)
   const bench = startBench('--quick --hash x-1 --key wrong --url', service.url)
   expect(await new Response(bench.stderr).text()).toStartWith('bench: key 1 of 1 gets no attestation: 401 ')
@@ -74,7 +74,7 @@ test('an unusable key ends the run before the load', async () => {
   )
 }, 60_000)
 
-test('a stopped sweep prints and draws its finished settings', async () => {
+test('an interrupted sweep prints and draws its finished settings', async () => {
   const bench = startBench('--only sweep --workers 0 --processes 1 --quick --rounds 9 --json --images', folder)
   let progress = ''
   let isStopped = false
@@ -95,12 +95,7 @@ test('countersign plan measures this machine and recommends a setting', async ()
   const command = [
     process.execPath,
     join(ROOT, 'src/cli/countersign.ts'),
-    'plan',
-    '--rate',
-    '10',
-    '--p99',
-    '5s',
-    '--json',
+    ...'plan --rate 10 --p99 5s --json'.split(' '),
   ]
   const plan = Bun.spawn(command, { stdout: 'pipe', stderr: 'pipe' })
   const output = await new Response(plan.stdout).text()

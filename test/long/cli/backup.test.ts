@@ -1,5 +1,5 @@
-// A backup of a service that works meanwhile: what was acknowledged before it is in it, it starts elsewhere with the
-// same keys, and one that was changed or is in the way of something is refused.
+// Backups of a running service: they contain everything acknowledged before, start elsewhere with the same keys, and are
+// refused if they were changed.
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ import { createTemporaryDatabase, POSTGRES_MISSING } from '../../support/postgre
 import { until } from '../../support/until.ts'
 import { words } from '../../support/words.ts'
 
-/** Requests one after another until told to stop; each answered one is noted. */
+/** Sends requests one after another until it is stopped, and records the responses. */
 const load = (service: RunningService, name: string) => {
   const answers = new Map<string, Acknowledged>()
   let stopped = false
@@ -24,7 +24,7 @@ const load = (service: RunningService, name: string) => {
       answers.set(key, await attestUnder(service, key))
     }
   }
-  const done = Promise.all([work()])
+  const done = work()
   return {
     answers,
     stop: async (): Promise<void> => {
@@ -34,18 +34,9 @@ const load = (service: RunningService, name: string) => {
   }
 }
 
-/** Starts a restored folder with the first folder's own keys. */
-const startRestored = async (
-  dataDirectory: string,
-  environment: Record<string, string> = {},
-): Promise<RunningService> => startService({ dataDirectory, environment })
-
-/** The log is the one that its tree holds, the tree goes on from its heads, and the audit log is whole. */
-const holdsItsTree = async (
-  dataDirectory: string,
-  environment: Readonly<Record<string, string>> = {},
-): Promise<void> => {
-  const given = { COUNTERSIGN_DATA_DIR: dataDirectory, ...environment }
+/** Verifies the decision log against its tree, and the audit log. */
+const verifyLogs = async (folder: string, environment: Readonly<Record<string, string>> = {}): Promise<void> => {
+  const given = { COUNTERSIGN_DATA_DIR: folder, ...environment }
   const verified = await runCountersign(given, 'decisions', 'verify', '--json')
   const { tree } = JSON.parse(verified.stdout) as { tree: { size: number; problems: string[] } }
   expect([verified.code, tree.problems]).toEqual([0, []])
@@ -64,7 +55,7 @@ beforeAll(async () => {
   const running = load(service, 'load')
   await until(() => running.answers.size >= 20)
   before = new Map(running.answers)
-  // So that the backup has a tree that is no longer empty.
+  // Waits until the tree of the backup is not empty.
   const [first] = before.values()
   const proves = ['decisions', 'prove', first?.attestation.uuid ?? ''] as const
   await until(async () => (await runCommand(service.dataDirectory, ...proves)).code === 0)
@@ -80,7 +71,7 @@ afterAll(async () => {
 })
 
 describe('a backup under load', () => {
-  test('is a folder for its owner alone, with nothing half made beside it', () => {
+  test('is a folder for its owner only, without temporary files', () => {
     expect(readdirSync(backupFolder)).toEqual(['one'])
     expect(statSync(backup).mode & 0o077).toBe(0)
     expect(readdirSync(backup).sort()).toEqual(
@@ -97,24 +88,24 @@ describe('a backup under load', () => {
     expect(files.length).toBeGreaterThan(5)
   })
 
-  test('is in the audit log of the deployment that was backed up', async () => {
+  test('is recorded in the audit log of its deployment', async () => {
     const { code, stdout } = await runCommand(service.dataDirectory, 'audit', 'list', '--json')
     expect(code).toBe(0)
     expect(stdout).toContain('"command.backup"')
     expect(stdout).not.toContain(backupFolder)
   })
 
-  test('is not made of secrets from before and after a rotation', async () => {
+  test('fails if a secret is rotated during it', async () => {
     const to = join(newFolder(), 'mixed')
     const folder = dataFolderAt(service.dataDirectory)
     const next = `${folder.evidenceKey}.next`
-    let said = ''
+    let stderr = ''
     const code = await runBackup(['--to', to], {
       folder,
-      output: { stdout: () => undefined, stderr: (text) => (said += text) },
+      output: { stdout: () => undefined, stderr: (text) => (stderr += text) },
       locateStore: async () => ({ kind: 'sqlite', path: folder.database }),
       describeSettings: () => {
-        // The last thing that is copied: a rotation has begun by then.
+        // Settings are copied last, after the rotation has started.
         writeFileSync(next, 'ab'.repeat(32), { mode: 0o600 })
         return {}
       },
@@ -129,14 +120,12 @@ describe('a backup under load', () => {
       stopped: () => new AbortController().signal,
     })
     rmSync(next)
-    expect([code, said]).toEqual([
-      1,
-      'a secret was rotated during the backup: run the backup again after the rotation\n',
-    ])
+    const message = 'a secret was rotated during the backup: run the backup again after the rotation\n'
+    expect([code, stderr]).toEqual([1, message])
     expect(existsSync(to)).toBe(false)
   })
 
-  test('of another version than the command is not noted, since that would change the database', async () => {
+  test('of another database version is not recorded in the audit log', async () => {
     const folder = join(newFolder(), 'data')
     expect(await runCommand('', 'restore', '--from', backup, '--data-dir', folder)).toMatchObject({ code: 0 })
     const path = join(folder, 'countersign.db')
@@ -145,19 +134,18 @@ describe('a backup under load', () => {
     file.close()
     const made = await runCommand(folder, 'backup', '--to', join(newFolder(), 'older'))
     expect(made.code).toBe(0)
-    expect(made.stderr).toContain(
-      'Not recorded in the audit log: the database version differs from this command’s version',
-    )
+    const reason = 'the database version differs from this command’s version'
+    expect(made.stderr).toContain(`Not recorded in the audit log: ${reason}`)
   }, 20_000)
 
-  test('starts elsewhere, signs with the same keys, and knows what was acknowledged', async () => {
+  test('starts elsewhere with the same keys and all acknowledged responses', async () => {
     const folder = join(newFolder(), 'data')
     expect(await runCommand('', 'restore', '--from', backup, '--data-dir', folder)).toMatchObject({ code: 0 })
     const verified = await runCommand(folder, 'decisions', 'verify', '--json')
     expect(verified.code).toBe(0)
-    const restored = await startRestored(folder)
+    const restored = await startService({ dataDirectory: folder })
     try {
-      // The answers themselves: stored under their idempotency keys before the backup was made.
+      // Responses stored under their idempotency keys before the backup.
       for (const [key, answer] of before) expect(await attestUnder(restored, key)).toEqual(answer)
       const [mine, theirs] = [await attestUnder(service, 'new'), await attestUnder(restored, 'new')]
       expect(theirs.attestation.uuid).not.toBe(mine.attestation.uuid)
@@ -169,7 +157,7 @@ describe('a backup under load', () => {
     expect((await runCommand(folder, 'decisions', 'verify')).code).toBe(0)
   }, 60_000)
 
-  test('leaves secrets and decisions out unless they are asked for, and says so', async () => {
+  test('omits secrets and decisions by default, with a message', async () => {
     const to = join(newFolder(), 'plain')
     const made = await runCommand(service.dataDirectory, 'backup', '--to', to)
     expect(made.code).toBe(0)
@@ -180,14 +168,14 @@ describe('a backup under load', () => {
     expect(restored.code).toBe(0)
     expect(restored.stderr).toContain('Before starting the service')
     cpSync(join(service.dataDirectory, 'secrets'), join(folder, 'secrets'), { recursive: true })
-    const started = await startRestored(folder).catch((error: unknown) => error)
-    // quickstart.env is a secret as well, so the test's own way of starting misses it: the service itself did start.
+    const started = await startService({ dataDirectory: folder }).catch((error: unknown) => error)
+    // The service starts, and only the test misses quickstart.env, which is a secret.
     expect(String(started)).toContain('quickstart.env')
   }, 60_000)
 })
 
-describe('a backup of a log that a crash has torn', () => {
-  test('takes its whole lines alone, and no secrets unless they are asked for', async () => {
+describe('a backup of a log with an incomplete line', () => {
+  test('contains only complete lines, and no secrets by default', async () => {
     const folder = join(newFolder(), 'data')
     expect(await runCommand('', 'restore', '--from', backup, '--data-dir', folder)).toMatchObject({ code: 0 })
     const slot = join(folder, 'decisions', 'w00')
@@ -197,53 +185,32 @@ describe('a backup of a log that a crash has torn', () => {
     const to = join(newFolder(), 'torn')
     expect(await runCommand(folder, 'backup', '--to', to, '--with-decisions')).toMatchObject({ code: 0 })
     expect(readFileSync(join(to, 'decisions', 'w00', newest))).toEqual(whole)
-    expect(readdirSync(to).sort()).toEqual([
-      'countersign.db',
-      'decision-tree.db',
-      'decisions',
-      'keystores',
-      'manifest.json',
-      'settings.json',
-    ])
+    const names = words`countersign.db decision-tree.db decisions keystores manifest.json settings.json`
+    expect(readdirSync(to).sort()).toEqual(names)
   }, 60_000)
 })
 
 describe('a restore', () => {
   const restore = (from: string, folder: string) => runCommand('', 'restore', '--from', from, '--data-dir', folder)
-  const copyOfBackup = (): string => {
-    const copy = join(newFolder(), 'copy')
-    cpSync(backup, copy, { recursive: true })
-    return copy
-  }
 
-  test('that fails half-way leaves nothing, and nor does a backup', async () => {
+  test('or backup that fails leaves no files', async () => {
     const parent = newFolder()
     const used = join(parent, 'used.db')
     cpSync(join(backup, 'countersign.db'), used)
-    const restored = await runCountersign(
-      { COUNTERSIGN_STORE: `sqlite:${used}` },
-      'restore',
-      '--from',
-      backup,
-      '--data-dir',
-      join(parent, 'data'),
-    )
+    const options = ['--from', backup, '--data-dir', join(parent, 'data')]
+    const restored = await runCountersign({ COUNTERSIGN_STORE: `sqlite:${used}` }, 'restore', ...options)
     expect(restored).toMatchObject({ code: 1, stderr: expect.stringContaining('is not empty') })
     expect(readdirSync(parent).filter((name) => !name.startsWith('used.db'))).toEqual([])
 
     const broken = join(parent, 'used.db-broken')
     writeFileSync(broken, 'no database')
-    const backedUp = await runCountersign(
-      { COUNTERSIGN_STORE: `sqlite:${broken}`, COUNTERSIGN_DATA_DIR: service.dataDirectory },
-      'backup',
-      '--to',
-      join(parent, 'backup'),
-    )
+    const settings = { COUNTERSIGN_STORE: `sqlite:${broken}`, COUNTERSIGN_DATA_DIR: service.dataDirectory }
+    const backedUp = await runCountersign(settings, 'backup', '--to', join(parent, 'backup'))
     expect(backedUp.code).toBe(1)
     expect(readdirSync(parent).filter((name) => !name.startsWith('used.db'))).toEqual([])
   }, 60_000)
 
-  test('refuses a folder that holds anything, and leaves it alone', async () => {
+  test('refuses a folder that is not empty, and does not change it', async () => {
     const folder = newFolder()
     writeFileSync(join(folder, 'mine'), 'x')
     const refused = await restore(backup, folder)
@@ -252,7 +219,7 @@ describe('a restore', () => {
     expect(readdirSync(folder)).toEqual(['mine'])
   }, 20_000)
 
-  test('refuses a changed, a missing, an added file and a manifest that leads elsewhere; nothing is made', async () => {
+  test('refuses changed, missing and added files, and a manifest with other paths', async () => {
     const cases: readonly [(copy: string) => void, string][] = [
       [
         (copy) => {
@@ -278,7 +245,8 @@ describe('a restore', () => {
       [(copy) => rmSync(join(copy, 'manifest.json')), 'no backup found in'],
     ]
     for (const [change, reason] of cases) {
-      const copy = copyOfBackup()
+      const copy = join(newFolder(), 'copy')
+      cpSync(backup, copy, { recursive: true })
       change(copy)
       const parent = newFolder()
       const refused = await restore(copy, join(parent, 'data'))
@@ -288,7 +256,7 @@ describe('a restore', () => {
     }
   }, 60_000)
 
-  test('fills an empty folder that is there, as a volume is, and leaves nothing half made in it', async () => {
+  test('fills an existing empty folder, such as a volume, without temporary files', async () => {
     const folder = newFolder()
     mkdirSync(join(folder, 'lost+found'))
     expect(await restore(backup, folder)).toMatchObject({ code: 0 })
@@ -299,7 +267,7 @@ describe('a restore', () => {
     expect(listed.stdout).toBe((await runCommand(service.dataDirectory, 'org', 'list')).stdout)
   }, 30_000)
 
-  test('--check compares and makes nothing', async () => {
+  test('--check compares and creates no files', async () => {
     const folder = join(newFolder(), 'data')
     const checked = await runCommand('', 'restore', '--check', '--from', backup, '--data-dir', folder)
     expect(checked).toMatchObject({ code: 0 })
@@ -308,7 +276,7 @@ describe('a restore', () => {
   }, 20_000)
 })
 
-test('the config file comes along with the secrets alone: its RPC URLs may hold keys', async () => {
+test('the config file is backed up only with the secrets, because its RPC URLs may contain keys', async () => {
   const folder = newFolder()
   const config = join(folder, 'config.yaml')
   writeFileSync(config, 'chains: { base: { rpc: ["https://rpc.example/v2/a-secret"] } }\n')
@@ -321,13 +289,12 @@ test('the config file comes along with the secrets alone: its RPC URLs may hold 
     expect(made).toMatchObject({ code: 0 })
     expect(existsSync(join(to, 'config-file'))).toBe(name === 'whole')
     expect(readFileSync(join(to, 'settings.json'), 'utf8')).not.toContain('a-secret')
-    expect(await runCommand('', 'restore', '--check', '--from', to, '--data-dir', join(folder, 'data'))).toMatchObject({
-      code: 0,
-    })
+    const checked = await runCommand('', 'restore', '--check', '--from', to, '--data-dir', join(folder, 'data'))
+    expect(checked).toMatchObject({ code: 0 })
   }
 }, 30_000)
 
-test('a backup is never written over anything', async () => {
+test('a backup never overwrites a folder, and a failed backup leaves no files', async () => {
   const to = newFolder()
   const refused = await runCommand(service.dataDirectory, 'backup', '--to', to)
   expect(refused).toMatchObject({ code: 1 })
@@ -338,9 +305,9 @@ test('a backup is never written over anything', async () => {
 }, 20_000)
 
 describe.skipIf(POSTGRES_MISSING !== null)(
-  `over PostgreSQL${POSTGRES_MISSING === null ? '' : ` (${POSTGRES_MISSING})`}`,
+  `with PostgreSQL${POSTGRES_MISSING === null ? '' : ` (${POSTGRES_MISSING})`}`,
   () => {
-    test('a SQLite backup restores into PostgreSQL, whose own backup restores into SQLite', async () => {
+    test('a SQLite backup is restored to PostgreSQL, and a PostgreSQL backup to SQLite', async () => {
       const database = await createTemporaryDatabase()
       try {
         const parent = newFolder()
@@ -351,10 +318,9 @@ describe.skipIf(POSTGRES_MISSING !== null)(
         const there = await runCountersign(environment, 'restore', '--from', backup, '--data-dir', folder)
         expect(there).toMatchObject({ code: 0 })
         expect(existsSync(join(folder, 'countersign.db'))).toBe(false)
-        // Without the setting, the folder is no place for a new deployment.
+        // Without the store setting, the service refuses to start.
         const lost = await runToEnd(['bun', 'src/main.ts'], {
           COUNTERSIGN_DATA_DIR: folder,
-          // The usual ports may be taken on the machine that runs this.
           COUNTERSIGN_API_LISTEN: '127.0.0.1:0',
           COUNTERSIGN_PORTAL_LISTEN: '127.0.0.1:0',
           COUNTERSIGN_DASHBOARD_LISTEN: '127.0.0.1:0',
@@ -363,8 +329,8 @@ describe.skipIf(POSTGRES_MISSING !== null)(
         expect(lost.stderr).toContain(`is the store ${database.name} at`)
         expect(existsSync(join(folder, 'countersign.db'))).toBe(false)
         expect(existsSync(join(folder, 'decision-tree.db'))).toBe(false)
-        await holdsItsTree(folder, environment)
-        const onPostgres = await startRestored(folder, environment)
+        await verifyLogs(folder, environment)
+        const onPostgres = await startService({ dataDirectory: folder, environment })
         const running = load(onPostgres, 'postgres')
         await until(() => running.answers.size >= 10)
         const known = new Map([...before, ...running.answers])
@@ -378,23 +344,17 @@ describe.skipIf(POSTGRES_MISSING !== null)(
 
         const back = join(parent, 'back')
         expect(await runCommand('', 'restore', '--from', second, '--data-dir', back)).toMatchObject({ code: 0 })
-        await holdsItsTree(back)
-        const restored = await startRestored(back)
+        await verifyLogs(back)
+        const restored = await startService({ dataDirectory: back })
         try {
           for (const [key, answer] of known) expect(await attestUnder(restored, key)).toEqual(answer)
         } finally {
           expect(await restored.stop()).toBe(0)
         }
         expect(restored.output().stderr).not.toContain('no head of the decision log is signed')
-        await holdsItsTree(back)
-        const again = await runCountersign(
-          environment,
-          'restore',
-          '--from',
-          second,
-          '--data-dir',
-          join(parent, 'other'),
-        )
+        await verifyLogs(back)
+        const options = ['--from', second, '--data-dir', join(parent, 'other')]
+        const again = await runCountersign(environment, 'restore', ...options)
         expect(again.code).toBe(1)
         expect(again.stderr).toContain('not empty')
         expect(existsSync(join(parent, 'other'))).toBe(false)

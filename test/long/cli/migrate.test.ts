@@ -1,4 +1,4 @@
-// `countersign migrate`: a deployment moves to PostgreSQL and back with all that it acknowledged, never while it is in use.
+// `countersign migrate`: moves of a stopped deployment to PostgreSQL and back with everything acknowledged.
 import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ const removers: (() => Promise<void>)[] = []
 const database = (): string => join(folder, 'data', 'countersign.db')
 const migrate = (...options: string[]) => runCommand(join(folder, 'data'), 'migrate', ...options)
 
-beforeAll(async () => {
+beforeAll(() => {
   folder = newFolder()
 })
 afterEach(async () => {
@@ -28,7 +28,7 @@ afterEach(async () => {
 })
 
 describe('migrate', () => {
-  test('refuses a database that a service uses, and leaves the target empty', async () => {
+  test('refuses a database that a service uses', async () => {
     const service = await startService({ dataDirectory: join(folder, 'data') })
     try {
       const refused = await migrate('--from', `sqlite:${database()}`, '--to', `sqlite:${join(folder, 'new.db')}`)
@@ -39,7 +39,7 @@ describe('migrate', () => {
     }
   }, 60_000)
 
-  test('copies SQLite to SQLite, reports each table, and refuses to do it twice', async () => {
+  test('copies SQLite to SQLite, reports each table, and refuses a second copy', async () => {
     const to = `sqlite:${join(folder, 'copy.db')}`
     const done = await migrate('--from', `sqlite:${database()}`, '--to', to, '--json')
     expect(done).toMatchObject({ code: 0, stderr: '' })
@@ -49,7 +49,7 @@ describe('migrate', () => {
     const again = await migrate('--from', `sqlite:${database()}`, '--to', to)
     expect(again).toMatchObject({ code: 1 })
     expect(again.stderr).toContain(`was moved to the store ${join(folder, 'copy.db')}`)
-    // The folder remembers, whatever becomes of the old database.
+    // The data folder records the move.
     expect(readFileSync(join(folder, 'data', 'store-place'), 'utf8')).toContain(join(folder, 'copy.db'))
     const taken = await migrate('--take-back', `sqlite:${database()}`)
     expect(taken).toMatchObject({ code: 0 })
@@ -57,11 +57,11 @@ describe('migrate', () => {
     const third = await migrate('--from', `sqlite:${database()}`, '--to', to)
     expect(third).toMatchObject({ code: 1 })
     expect(third.stderr).toContain('the target is not empty')
-    // Nothing was copied, so nothing was moved.
+    // A refused copy moves nothing.
     expect(await runCommand(join(folder, 'data'), 'keys', 'list')).toMatchObject({ code: 0 })
   }, 60_000)
 
-  test('2 for an address that is none, the same twice, or a variable that is not there', async () => {
+  test('exits with 2 for an invalid address, the same address, or a missing variable', async () => {
     const from = `sqlite:${database()}`
     for (const [source, target] of [
       ['mysql://x', from],
@@ -78,9 +78,9 @@ describe('migrate', () => {
 })
 
 describe.skipIf(POSTGRES_MISSING !== null)(
-  `over PostgreSQL${POSTGRES_MISSING === null ? '' : ` (${POSTGRES_MISSING})`}`,
+  `with PostgreSQL${POSTGRES_MISSING === null ? '' : ` (${POSTGRES_MISSING})`}`,
   () => {
-    test('a deployment moves there and back with all that it acknowledged', async () => {
+    test('a deployment moves there and back with everything acknowledged', async () => {
       const postgres = await createTemporaryDatabase('nothing')
       removers.push(postgres.remove)
       const address = join(folder, 'address')
@@ -89,7 +89,7 @@ describe.skipIf(POSTGRES_MISSING !== null)(
       const dataDirectory = join(folder, 'data')
       const answers = new Map<string, Acknowledged>()
 
-      /** The log is the one that its tree holds, and the tree goes on from its heads. */
+      /** Verifies the decision log, and returns the size of its tree. */
       const sizeOfTree = async (given: Readonly<Record<string, string>>): Promise<number> => {
         const words = ['decisions', 'verify', '--json'] as const
         const { code, stdout } = await runCountersign({ COUNTERSIGN_DATA_DIR: dataDirectory, ...given }, ...words)
@@ -109,19 +109,14 @@ describe.skipIf(POSTGRES_MISSING !== null)(
       expect(there.stdout).toContain('Both stores have identical content')
       expect(there.stdout + there.stderr).not.toContain(POSTGRES_PASSWORD)
 
-      // Without the setting nothing works on what was left behind, whichever way it is named.
+      // Without the store setting, or with the old store, every command is refused.
       const oneLine = (text: string): boolean => text.trim().split('\n').length === 1
       const forgotten: readonly Readonly<Record<string, string>>[] = [{}, { COUNTERSIGN_STORE: `sqlite:${database()}` }]
       for (const given of forgotten) {
         const lost = { COUNTERSIGN_DATA_DIR: dataDirectory, ...given }
-        const commands = [
-          ['keys', 'list'],
-          ['keys', 'revoke', 'anything'],
-          ['audit', 'verify'],
-          ['session', 'list'],
-        ]
-        for (const words of [...commands, ['backup', '--to', join(folder, 'backup')]]) {
-          const refused = await runCountersign(lost, ...words)
+        const commands = ['keys list', 'keys revoke anything', 'audit verify', 'session list']
+        for (const line of [...commands, `backup --to ${join(folder, 'backup')}`]) {
+          const refused = await runCountersign(lost, ...line.split(' '))
           expect(refused).toMatchObject({ code: 1, stdout: '' })
           expect(oneLine(refused.stderr)).toBe(true)
           expect(refused.stderr).toContain(`${postgres.name} at 127.0.0.1`)
@@ -142,7 +137,7 @@ describe.skipIf(POSTGRES_MISSING !== null)(
       for (const [key, answer] of answers) expect(await attestUnder(second, key)).toEqual(answer)
       const added = await attestUnder(second, 'd')
       answers.set('d', added)
-      // Over PostgreSQL the tree grows once this process leads.
+      // With PostgreSQL, the tree grows after this process becomes the leader.
       const proves = ['decisions', 'prove', added.attestation.uuid] as const
       const given = { COUNTERSIGN_DATA_DIR: dataDirectory, ...environment }
       await until(async () => (await runCountersign(given, ...proves)).code === 0)
@@ -165,7 +160,7 @@ describe.skipIf(POSTGRES_MISSING !== null)(
       expect(sameKey.stdout).toBe(logKey)
     }, 120_000)
 
-    test('refuses a database that a process on any machine beats in', async () => {
+    test('refuses a database with a heartbeat of any machine', async () => {
       const postgres = await createTemporaryDatabase()
       removers.push(postgres.remove)
       const address = join(folder, 'address')
@@ -181,13 +176,7 @@ describe.skipIf(POSTGRES_MISSING !== null)(
       void running.then(() => {
         ended = true
       })
-      await until(
-        async () => {
-          await beatOnce()
-          return ended
-        },
-        { limitMs: 50_000 },
-      )
+      await until(() => beatOnce().then(() => ended), { limitMs: 50_000 })
       const refused = await running
       expect(refused).toMatchObject({ code: 1 })
       expect(refused.stderr).toContain('machine 7')

@@ -1,5 +1,5 @@
-// `countersign restore --try`: a service is started from the backup and compared, nothing of the trial reaches others or
-// stays behind, and a backup that would not bring the deployment back is found.
+// `countersign restore --try`: it starts a service from a backup without effects on others, leaves no files, and detects
+// unusable backups.
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHash } from 'node:crypto'
@@ -21,7 +21,7 @@ let backup: string
 let source: ReturnType<typeof Bun.serve>
 let fetched = 0
 
-/** A copy of the backup with something changed, and a manifest that agrees with it. */
+/** Copies the backup, changes it, and updates its manifest. */
 const changed = (name: string, change: (copy: string) => void): string => {
   const copy = join(folder, name)
   cpSync(backup, copy, { recursive: true })
@@ -46,7 +46,7 @@ const attempt = async (from: string, dataDirectory = join(folder, 'nowhere'), se
   const scratch = mkdtempSync(join(folder, 'scratch-'))
   const environment = { COUNTERSIGN_DATA_DIR: dataDirectory, TMPDIR: scratch, ...settings }
   const { code, stdout, stderr } = await runCountersign(environment, 'restore', '--from', from, '--try', '--json')
-  // Where the deployment’s evidence key is not at hand.
+  // A message if the evidence key of the deployment is not available.
   expect(stderr).toMatch(/^(Not authenticated: .*\n[0-9a-f]{64}\n)?$/)
   expect(readdirSync(scratch)).toEqual([])
   const { ok, findings } = JSON.parse(stdout) as {
@@ -74,7 +74,7 @@ beforeAll(async () => {
   service = await startService()
   const { attestation } = await attestUnder(service, 'one')
   const command = (...words: string[]) => runCommand(service.dataDirectory, ...words)
-  // A change of the newest line is found by the tree alone, which takes it in within a second or two.
+  // Only the tree detects a change of the newest line, which it contains after a second or two.
   await until(async () => (await command('decisions', 'prove', attestation.uuid)).code === 0)
   expect((await command('lists', 'create', 'sanctions', '--shared')).code).toBe(0)
   const place = ['--from', `${source.url}list.txt`, '--reach', 'loopback'] as const
@@ -82,7 +82,7 @@ beforeAll(async () => {
   const whole = join(folder, 'whole')
   expect((await command('backup', '--to', whole, '--with-secrets', '--with-decisions')).code).toBe(0)
   backup = whole
-  // Both lists are due, and the service of the trial leads at once.
+  // Both lists are due, and the service of the trial becomes the leader at once.
   backup = changed('due', (copy) =>
     edit(
       copy,
@@ -97,7 +97,7 @@ afterAll(async () => {
   await Promise.all([service?.stop(), source?.stop(true)])
 })
 
-test('a good backup passes, fetches nothing and leaves nothing behind', async () => {
+test('a valid backup passes without requests and files', async () => {
   const before = fetched
   const { ok, results, detail } = await attempt(backup)
   expect({ ok, results }).toEqual({
@@ -108,7 +108,7 @@ test('a good backup passes, fetches nothing and leaves nothing behind', async ()
   expect(fetched).toBe(before)
 })
 
-test('without secrets in it, those of the deployment open it, and without any it says what is missing', async () => {
+test('a backup without secrets needs those of the deployment, also after a rotation', async () => {
   const plain = join(folder, 'plain')
   expect((await runCommand(service.dataDirectory, 'backup', '--to', plain)).code).toBe(0)
   const { ok, results } = await attempt(plain, service.dataDirectory)
@@ -126,9 +126,9 @@ test('without secrets in it, those of the deployment open it, and without any it
   expect(opened.ok).toBe(true)
 })
 
-test('a decision that was changed, and a keystore that no passphrase opens, are found', async () => {
+test('changed decisions and damaged keystores are detected', async () => {
   const rewritten = changed('rewritten', (copy) => {
-    // Which worker decided is chance.
+    // Any worker may have decided.
     for (const slot of readdirSync(join(copy, 'decisions')).filter((name) => /^w\d+$/.test(name))) {
       for (const name of readdirSync(join(copy, 'decisions', slot))) {
         const path = join(copy, 'decisions', slot, name)
@@ -149,7 +149,7 @@ test('a decision that was changed, and a keystore that no passphrase opens, are 
   expect([keys.ok, keys.results['start']]).toEqual([false, 'problem'])
 })
 
-test('is no --check, and looks at nothing that is no backup', async () => {
+test('cannot be combined with --check, and requires a backup', async () => {
   const nowhere = join(folder, 'nowhere')
   const both = await runCommand(nowhere, 'restore', '--from', backup, '--check', '--try')
   expect([both.code, both.stderr.split('\n')[0]]).toEqual([2, 'use --check or --try, not both'])

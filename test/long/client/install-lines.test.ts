@@ -1,14 +1,14 @@
-// The three lines by which the READMEs install the packages until they are published, run as they stand in an empty folder:
-// only the clone is made of this one, and each package manager takes its turn at the last line. No registry is asked.
-import { beforeAll, describe, expect, test } from 'bun:test'
-import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+// The three lines of the READMEs that install an unpublished package, run in an empty folder with each package manager, a copy
+// of this tree as the clone, and no registry.
+import { describe, expect, test } from 'bun:test'
+import { cpSync, existsSync, readFileSync, symlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { newFolder } from '../../support/folder.ts'
 
 const ROOT = join(import.meta.dir, '..', '..', '..')
 const LIMIT_MS = 120_000
 const NO_REGISTRY = 'http://127.0.0.1:9'
-/** How each says it, in place of `npm install`. */
+/** Replacements of `npm install`. */
 const MANAGERS = { npm: 'npm install', bun: 'bun add', pnpm: 'pnpm add' } as const
 
 const PACKAGES = [
@@ -16,18 +16,14 @@ const PACKAGES = [
   { name: '@countersign/contracts', readme: 'contracts/README.md', has: ['src/PolicyRegistry.sol'] },
 ] as const
 
-let folder: string
-/** What a clone has of both packages. */
-const makeClone = (into: string): void => {
+/** Copies the sources of both packages. */
+const createClone = (into: string): void => {
   const filter = (path: string): boolean => !['dist', 'out', 'node_modules'].includes(basename(path))
   for (const part of ['src', 'contracts', 'package.json', 'tsconfig.json', 'LICENSE']) {
     cpSync(join(ROOT, part), join(into, part), { recursive: true, filter })
   }
   symlinkSync(join(ROOT, 'node_modules'), join(into, 'node_modules'))
 }
-beforeAll(() => {
-  folder = newFolder()
-})
 
 for (const { name, readme, has } of PACKAGES) {
   describe(name, () => {
@@ -47,12 +43,11 @@ for (const { name, readme, has } of PACKAGES) {
     for (const [manager, words] of Object.entries(MANAGERS)) {
       const missing = [manager, 'npm'].find((program) => Bun.which(program) === null)
       test.skipIf(missing !== undefined)(
-        `installs with ${manager}${missing === undefined ? '' : ` (no ${missing} here)`}`,
+        `installs with ${manager}${missing === undefined ? '' : ` (no ${missing})`}`,
         LIMIT_MS,
         async () => {
-          const into = join(folder, `${basename(name)}-${manager}`)
-          mkdirSync(into)
-          makeClone(join(into, 'countersign'))
+          const into = newFolder()
+          createClone(join(into, 'countersign'))
           const [, pack = '', install = ''] = lines ?? []
           const child = Bun.spawn(['sh', '-ec', `${pack}\n${install.replace('npm install', words)}`], {
             cwd: into,

@@ -1,5 +1,5 @@
-// The published package: packed as its README says, from what a clone holds, installed into an empty folder and used there
-// by Node, by Bun and by the TypeScript compiler, with and without its optional peers.
+// The published client package: packed from a clone, installed in an empty folder, and used by Node, Bun and the TypeScript
+// compiler, with and without its optional peers.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import {
   copyFileSync,
@@ -28,7 +28,7 @@ const nodeMajor = Number(
 )
 
 let folder: string
-/** The empty folder, with the package and nothing else. */
+/** A folder with only the package. */
 let bare: string
 
 const run = async (cwd: string, ...command: string[]): Promise<string> => {
@@ -44,18 +44,19 @@ const link = (into: string, name: string): void => {
   symlinkSync(join(ROOT, 'node_modules', name), path)
 }
 
-/** Nothing may be asked of a registry. */
+/** An unreachable registry. */
 const NO_REGISTRY = 'http://127.0.0.1:9'
 const INSTALL: Readonly<Record<'npm' | 'bun', readonly string[]>> = {
   npm: ['npm', 'install', '--offline', '--no-audit', '--no-fund', '--registry', NO_REGISTRY],
   bun: ['env', `BUN_CONFIG_REGISTRY=${NO_REGISTRY}`, 'bun', 'add'],
 }
+const WITHOUT_NODE = nodeMajor < 20 ? ' (no Node 20)' : ''
 const hasNpm = nodeMajor >= 20 && Bun.which('npm') !== null
 
-/** What the client imports of the service. */
+/** Files of the service that the client imports. */
 const SERVICE_FILES = ['attestation/paths.ts', 'identity/paths.ts']
 
-/** What git has of the sources, without anything built. */
+/** Copies the sources without build output. */
 const cloneSources = async (): Promise<string> => {
   const clone = join(folder, 'clone')
   mkdirSync(clone)
@@ -65,7 +66,7 @@ const cloneSources = async (): Promise<string> => {
   return join(clone, 'src', 'client')
 }
 
-/** An empty folder with the package installed and nothing else. */
+/** Installs the package in an empty folder. */
 const install = async (name: string, manager: 'npm' | 'bun', tarball: string): Promise<string> => {
   const into = join(folder, name)
   mkdirSync(into)
@@ -99,13 +100,13 @@ const stream = (text: string, ends: boolean): Response =>
     { headers: { 'content-type': 'text/event-stream' } },
   )
 
-const useIt = async (runtime: string): Promise<unknown> => {
-  let tries = 0
+const runConsumer = async (runtime: string): Promise<unknown> => {
+  let attempts = 0
   let connections = 0
   await using server = startRecordingServer(({ path }) => {
     if (path === '/v2/attestation') {
-      tries += 1
-      return tries === 1 ? problem(503, 'OVERLOADED', { 'retry-after': '0' }) : json(compliant)
+      attempts += 1
+      return attempts === 1 ? problem(503, 'OVERLOADED', { 'retry-after': '0' }) : json(compliant)
     }
     if (path.includes('/realtime/business/')) return stream(event(pending), false)
     if (path.includes('/realtime/')) {
@@ -129,44 +130,24 @@ const EXPECTED = {
 const peersInput = (): string => {
   const evm = evmVectors.vectors[0]!
   const solana = solanaVectors.vectors[0]!
+  const callOf = ({ from, to, policy, data }: typeof evm | typeof solana) => {
+    return { from, to, verificationHash: policy, data }
+  }
   return JSON.stringify({
     registryProgram: REGISTRY_PROGRAM,
     evm: {
-      call: {
-        chainId: evm.chain_id,
-        from: evm.from,
-        to: evm.to,
-        verificationHash: evm.policy,
-        data: evm.data,
-        wei: evm.msg_value,
-      },
-      attestation: {
-        uuid: evm.uuid,
-        expiration: evm.expiration,
-        attester: evmVectors.attester,
-        signature: evm.signature,
-      },
+      call: { ...callOf(evm), chainId: evm.chain_id, wei: evm.msg_value },
+      attestation: { ...evm, attester: evmVectors.attester },
     },
     solana: {
-      call: {
-        from: solana.from,
-        to: solana.to,
-        verificationHash: solana.policy,
-        data: solana.data,
-        lamports: solana.msg_value,
-      },
-      attestation: {
-        uuid: solana.uuid,
-        expiration: solana.expiration,
-        attester: solanaVectors.attester,
-        signature: solana.signature,
-      },
+      call: { ...callOf(solana), lamports: solana.msg_value },
+      attestation: { ...solana, attester: solanaVectors.attester },
     },
   })
 }
 
 describe('the packed client', () => {
-  test('has what its exports name, its license, and nothing of ours besides', () => {
+  test('has its exports and license, and no other files', () => {
     const root = join(bare, 'node_modules', '@countersign', 'client')
     const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
       exports: Record<string, string | Record<string, string>>
@@ -186,9 +167,8 @@ describe('the packed client', () => {
     expect(manifest).toMatchObject({ version, license: 'MIT', publishConfig: { access: 'public', provenance: true } })
     expect(manifest.keywords.length).toBeGreaterThan(3)
     const files = [...new Bun.Glob('**/*').scanSync({ cwd: join(root, 'dist') })].sort()
-    const sources = readdirSync(join(ROOT, 'src', 'client')).filter(
-      (name) => name.endsWith('.ts') && name !== 'build.ts',
-    )
+    const isSource = (name: string) => name.endsWith('.ts') && name !== 'build.ts'
+    const sources = readdirSync(join(ROOT, 'src', 'client')).filter(isSource)
     const built = [...sources.map((name) => `client/${name}`), ...SERVICE_FILES]
       .map((name) => name.slice(0, -'.ts'.length))
       .flatMap((stem) => [`${stem}.js`, `${stem}.d.ts`])
@@ -202,25 +182,17 @@ describe('the packed client', () => {
     expect(imported.filter((path) => !files.includes(path))).toEqual([])
   })
 
-  test.skipIf(nodeMajor < 20)(
-    `works in Node 20 or later without its peers${nodeMajor < 20 ? ' (no such Node here)' : ''}`,
-    30_000,
-    async () => {
-      expect(await useIt('node')).toEqual(EXPECTED)
-    },
-  )
+  test.skipIf(nodeMajor < 20)(`works in Node 20 or later without its peers${WITHOUT_NODE}`, 30_000, async () => {
+    expect(await runConsumer('node')).toEqual(EXPECTED)
+  })
 
   test('works in Bun without its peers', async () => {
-    expect(await useIt('bun')).toEqual(EXPECTED)
+    expect(await runConsumer('bun')).toEqual(EXPECTED)
   }, 30_000)
 
-  test.skipIf(nodeMajor < 20)(
-    `works in Node 20 or later with its peers${nodeMajor < 20 ? ' (no such Node here)' : ''}`,
-    30_000,
-    async () => {
-      expect(await run(withPeers, 'node', 'peers.mjs', peersInput())).toBe('true')
-    },
-  )
+  test.skipIf(nodeMajor < 20)(`works in Node 20 or later with its peers${WITHOUT_NODE}`, 30_000, async () => {
+    expect(await run(withPeers, 'node', 'peers.mjs', peersInput())).toBe('true')
+  })
 
   test('works in Bun with its peers', async () => {
     expect(await run(withPeers, 'bun', 'peers.mjs', peersInput())).toBe('true')
@@ -229,25 +201,20 @@ describe('the packed client', () => {
   test.each([
     ['the types of Node', ['ES2022'], ['node']],
     ['the types of browsers', ['ES2022', 'DOM', 'DOM.AsyncIterable'], []],
-  ])('has types that stand alone, with %s', 30_000, async (_, lib, types) => {
-    writeFileSync(
-      join(bare, 'tsconfig.json'),
-      JSON.stringify({
-        compilerOptions: {
-          target: 'ES2022',
-          module: 'NodeNext',
-          moduleResolution: 'NodeNext',
-          strict: true,
-          noEmit: true,
-          exactOptionalPropertyTypes: true,
-          skipLibCheck: false,
-          lib,
-          types,
-          typeRoots: [join(ROOT, 'node_modules', '@types')],
-        },
-        files: ['consumer.ts'],
-      }),
-    )
+  ])('has complete types with %s', 30_000, async (_, lib, types) => {
+    const compilerOptions = {
+      target: 'ES2022',
+      module: 'NodeNext',
+      moduleResolution: 'NodeNext',
+      strict: true,
+      noEmit: true,
+      exactOptionalPropertyTypes: true,
+      skipLibCheck: false,
+      lib,
+      types,
+      typeRoots: [join(ROOT, 'node_modules', '@types')],
+    }
+    writeFileSync(join(bare, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['consumer.ts'] }))
     await run(bare, join(ROOT, 'node_modules', '.bin', 'tsc'), '-p', '.')
   })
 })

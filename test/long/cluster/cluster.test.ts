@@ -1,5 +1,5 @@
-// Three nodes over one PostgreSQL behind the nginx of deploy/: what one does holds on the others, within their times.
-// Failures of nodes and of the database, and the times under load: test/long/cluster.ts.
+// Three nodes with one PostgreSQL behind the nginx of deploy/: changes on one node apply to the others in time. Failures and
+// load: test/long/cluster.ts.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { BEAT_MS } from '../../../src/cluster/live-processes.ts'
 import { type Balancer, NGINX_MISSING, startBalancer } from '../../cluster/balancer.ts'
@@ -23,7 +23,7 @@ const clusterTest = (name: string, run: () => Promise<void>): void =>
 const values = (): Readonly<Record<string, string>> => cluster.quickstart
 const node = (index: number): Node => {
   const found = cluster.nodes[index]
-  if (found === undefined) throw new Error(`there is no node ${index}`)
+  if (found === undefined) throw new Error(`no node ${index}`)
   return found
 }
 const onFirst = (method: string, path: string, body?: unknown): Promise<Record<string, unknown>> =>
@@ -35,8 +35,8 @@ const issueKey = async (rateLimit: object | null): Promise<{ key: string; id: st
   return { key, id: record.id }
 }
 
-/** How long until it held on every node, milliseconds. */
-const heldEverywhere = async (sinceMs: number, holds: (at: Node) => Promise<boolean>): Promise<number> => {
+/** Waits until the condition is true on every node, and returns the milliseconds. */
+const msUntilEverywhere = async (sinceMs: number, holds: (at: Node) => Promise<boolean>): Promise<number> => {
   await Promise.all(cluster.nodes.map((at) => until(() => holds(at))))
   return performance.now() - sinceMs
 }
@@ -55,7 +55,7 @@ afterAll(async () => {
   await database?.remove()
 })
 
-/** Attestations that a node has answered. */
+/** Returns the number of attestations of a node. */
 const decisionsOf = async ({ api }: Node): Promise<number> => {
   const text = await (await fetch(`${api}/metrics`)).text()
   const found = /^countersign_decisions_total\{[^}]*kind="attestation",chain="base",verdict="compliant"\} (\d+)/m.exec(
@@ -64,7 +64,7 @@ const decisionsOf = async ({ api }: Node): Promise<number> => {
   return Number(found?.[1] ?? 0)
 }
 
-clusterTest('attestations through the balancer are answered by every node, with the same key', async () => {
+clusterTest('every node attests with the same key behind the balancer', async () => {
   const attesters = new Set<string>()
   await until(async () => {
     attesters.add((await attested(balancer.api, values())).attestation.attester)
@@ -73,7 +73,7 @@ clusterTest('attestations through the balancer are answered by every node, with 
   expect([...attesters]).toEqual([values()['EVM_ATTESTER'] ?? ''])
 })
 
-clusterTest('the balancer names requests, keeps a given name, and shows no nodeâ€™s health or metrics', async () => {
+clusterTest('the balancer sets missing request ids, and hides health and metrics of nodes', async () => {
   const named = await attest(balancer.api, values(), { 'x-request-id': 'named-by-its-caller' })
   expect(named.headers.get('x-request-id')).toBe('named-by-its-caller')
   const unnamed = await attest(balancer.api, values())
@@ -83,7 +83,7 @@ clusterTest('the balancer names requests, keeps a given name, and shows no nodeâ
   }
 })
 
-clusterTest('a repeated Idempotency-Key has the same answer on every node', async () => {
+clusterTest('a repeated Idempotency-Key has the same response on every node', async () => {
   const answers: string[] = []
   for (const { api } of cluster.nodes) {
     answers.push(JSON.stringify(await attested(api, values(), { 'idempotency-key': 'everywhere' })))
@@ -92,7 +92,7 @@ clusterTest('a repeated Idempotency-Key has the same answer on every node', asyn
 })
 
 clusterTest(
-  'a session is made on one node, followed on another and through the balancer, and decided on a third',
+  'a session of one node is followed on another and through the balancer, and decided on a third',
   async () => {
     const session = await register(node(0).api, values(), walletOf('followed'))
     const streams = await Promise.all(
@@ -110,44 +110,41 @@ clusterTest(
   },
 )
 
-clusterTest(
-  'a key that one node issues works on all, and once revoked on one is refused by all within a second',
-  async () => {
-    const { key, id } = await issueKey(null)
-    const statusAt = async ({ api }: Node): Promise<number> =>
-      (await attest(api, { ...values(), ATTESTATION_API_KEY: key })).status
-    expect(await Promise.all(cluster.nodes.map(statusAt))).toEqual([200, 200, 200])
-    await onFirst('POST', `/keys/${id}/revoke`, {})
-    expect(await heldEverywhere(performance.now(), async (at) => (await statusAt(at)) === 401)).toBeLessThan(
-      CHANGE_WITHIN_MS,
-    )
-  },
-)
+clusterTest('a key of one node works on all, and is refused by all within a second of its revocation', async () => {
+  const { key, id } = await issueKey(null)
+  const statusAt = async ({ api }: Node): Promise<number> =>
+    (await attest(api, { ...values(), ATTESTATION_API_KEY: key })).status
+  expect(await Promise.all(cluster.nodes.map(statusAt))).toEqual([200, 200, 200])
+  await onFirst('POST', `/keys/${id}/revoke`, {})
+  const passedMs = await msUntilEverywhere(performance.now(), async (at) => (await statusAt(at)) === 401)
+  expect(passedMs).toBeLessThan(CHANGE_WITHIN_MS)
+})
 
-clusterTest('a policy that one node activates decides on all within a second, and so does going back', async () => {
+clusterTest('an activated policy and its rollback apply to all nodes within a second', async () => {
   const policy = `/policies/${values()['POLICY_ID']}`
   const source =
     'name: Demo policy\ndefault: deny\nrules:\n  - id: nobody\n    deny: "true"\n    code: NOBODY\n    message: No.\n'
   const revision = (await onFirst('POST', `${policy}/revisions`, { source })) as { id: string }
   const compliantAt = async ({ api }: Node): Promise<boolean> => (await attested(api, values())).is_compliant
   await onFirst('POST', `${policy}/activate`, { revision_id: revision.id })
-  expect(await heldEverywhere(performance.now(), async (at) => !(await compliantAt(at)))).toBeLessThan(CHANGE_WITHIN_MS)
-  const first = ((await onFirst('GET', `${policy}/revisions`)) as { data: { id: string; number: number }[] }).data.find(
-    ({ number }) => number === 1,
+  expect(await msUntilEverywhere(performance.now(), async (at) => !(await compliantAt(at)))).toBeLessThan(
+    CHANGE_WITHIN_MS,
   )
+  const { data } = (await onFirst('GET', `${policy}/revisions`)) as { data: { id: string; number: number }[] }
+  const first = data.find(({ number }) => number === 1)
   await onFirst('POST', `${policy}/activate`, { revision_id: first?.id })
-  expect(await heldEverywhere(performance.now(), compliantAt)).toBeLessThan(CHANGE_WITHIN_MS)
+  expect(await msUntilEverywhere(performance.now(), compliantAt)).toBeLessThan(CHANGE_WITHIN_MS)
 })
 
-clusterTest('a rate limit holds over all nodes', async () => {
-  // Those that have just begun know the time that all count by only once each has beaten.
+clusterTest('a rate limit applies to all nodes together', async () => {
+  // New nodes know the common time only after a heartbeat of each.
   await Bun.sleep(Math.max(0, startedMs + BEAT_MS + 500 - performance.now()))
   const limit = { requests_per_second: 100, burst: 100 }
   const { key } = await issueKey(limit)
   const durationMs = 4_000
   const sinceMs = performance.now()
   let allowed = 0
-  const ask = async ({ api }: Node): Promise<void> => {
+  const load = async ({ api }: Node): Promise<void> => {
     while (performance.now() - sinceMs < durationMs) {
       const { status } = await attest(api, { ...values(), ATTESTATION_API_KEY: key })
       if (status === 200) allowed += 1
@@ -155,14 +152,14 @@ clusterTest('a rate limit holds over all nodes', async () => {
       await Bun.sleep(5)
     }
   }
-  await Promise.all(cluster.nodes.flatMap((at) => [ask(at), ask(at)]))
+  await Promise.all(cluster.nodes.flatMap((at) => [load(at), load(at)]))
   const due = limit.burst + (limit.requests_per_second * (performance.now() - sinceMs)) / 1_000
   expect(allowed).toBeLessThan(due * 1.1)
-  // That it is no less than nine tenths either holds where the clock is turned by the test (shared-rate-limit.test.ts).
+  // The lower limit is tested with an injected clock in shared-rate-limit.test.ts.
   expect(allowed).toBeGreaterThan(limit.burst)
 })
 
-clusterTest('a node that is killed is not missed, and finds its log whole when it is back', async () => {
+clusterTest('the others replace a killed node, whose log is complete after a restart', async () => {
   await node(1).kill()
   for (let count = 0; count < 20; count++) {
     await attested(balancer.api, values(), { 'idempotency-key': `while-one-is-gone-${count}` })

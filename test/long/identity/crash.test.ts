@@ -1,7 +1,8 @@
+// kill -9 of a process with registrations and session changes in flight.
 import { expect, test } from 'bun:test'
 import { runKillRounds } from '../../identity/kill-rounds.ts'
 
-test('kill -9 amid registrations and changes loses nothing that was acknowledged, and makes nothing twice', async () => {
+test('kill -9 loses no acknowledged change, and duplicates none', async () => {
   const rounds: number[] = []
   const changes = await runKillRounds(2, (round) => rounds.push(round))
   expect(rounds).toEqual([1, 2])

@@ -1,8 +1,9 @@
-// A browser follows a session through the documented relay, loses its connection, and continues after the last event. Other
-// clients are in test/conformance/identity-stream.test.ts.
+// A browser that follows a session through the documented relay, and resumes after an interrupted connection. Other clients:
+// test/conformance/identity-stream.test.ts.
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createRelay } from '../../../docs/examples/sse-relay.ts'
-import { type RunningService, runCommand, startService } from '../../service/start-service.ts'
+import { succeed } from '../../service/calls.ts'
+import { type RunningService, startService } from '../../service/start-service.ts'
 import { CHROMIUM, startBrowser, type TestBrowser } from '../../support/browser/chromium.ts'
 import { until } from '../../support/until.ts'
 
@@ -21,13 +22,13 @@ let relay: ReturnType<typeof startRelay>
 
 const value = (name: string): string => service.quickstart[name] ?? ''
 
-/** The same bytes, until `cut` ends them early and lets go of where they come from. */
+/** Copies a stream; `cut` ends it early and cancels its source. */
 const cuttable = (source: ReadableStream<Uint8Array> | null) => {
   const reader = source?.getReader()
   let cut = (): void => undefined
   let ended = false
-  // The relay ends its own request when the client leaves, so there may be nothing left to let go of.
-  const letGo = async (): Promise<void> => reader?.cancel().catch(() => undefined)
+  // The relay cancels its request when the client disconnects, so the source may be closed already.
+  const cancel = async (): Promise<void> => reader?.cancel().catch(() => undefined)
   const body = new ReadableStream<Uint8Array>({
     start: (controller) => {
       const end = (): void => {
@@ -36,7 +37,7 @@ const cuttable = (source: ReadableStream<Uint8Array> | null) => {
       }
       cut = () => {
         end()
-        void letGo()
+        void cancel()
       }
       const pump = async (): Promise<void> => {
         for (let read = await reader?.read(); read?.value !== undefined; read = await reader?.read()) {
@@ -44,26 +45,23 @@ const cuttable = (source: ReadableStream<Uint8Array> | null) => {
         }
         end()
       }
-      // The client leaves, or the service ends the stream: either way it is over.
+      // The client disconnected, or the service ended the stream.
       pump().catch(end)
     },
     cancel: () => {
       ended = true
-      return letGo()
+      return cancel()
     },
   })
   return { body, cut: () => cut() }
 }
 
-/** The documented relay beside a page, with every connection through it cut on demand. */
+/** Starts the documented relay and a page; `cut` interrupts all connections. */
 const startRelay = () => {
-  const answer = createRelay({
-    identityUrl: value('IDENTITY_URL'),
-    apiKey: value('IDENTITY_API_KEY'),
-    mayFollow: () => true,
-  })
-  /** `Last-Event-ID` of each stream that was asked for; null: it had seen nothing. */
-  const asked: (string | null)[] = []
+  const [identityUrl, apiKey] = [value('IDENTITY_URL'), value('IDENTITY_API_KEY')]
+  const answer = createRelay({ identityUrl, apiKey, mayFollow: () => true })
+  /** `Last-Event-ID` of each requested stream; null without one. */
+  const requested: (string | null)[] = []
   const open = new Set<() => void>()
   const server = Bun.serve({
     hostname: '127.0.0.1',
@@ -73,7 +71,7 @@ const startRelay = () => {
       if (pathname === '/') return new Response(PAGE, { headers: { 'content-type': 'text/html' } })
       if (!pathname.startsWith('/events/')) return new Response(null, { status: 204 })
       listener.timeout(request, 0)
-      asked.push(request.headers.get('last-event-id'))
+      requested.push(request.headers.get('last-event-id'))
       const response = await answer(request)
       const { body, cut } = cuttable(response.body)
       open.add(cut)
@@ -81,9 +79,8 @@ const startRelay = () => {
     },
   })
   return {
-    asked,
+    requested,
     url: server.url.href,
-    /** As a proxy that restarts, or a phone that changes its network. */
     cut: () => {
       for (const cutOne of open) cutOne()
       open.clear()
@@ -101,9 +98,7 @@ const register = async (): Promise<string> => {
 }
 
 const decide = async (sessionId: string, status: string, ...flags: string[]): Promise<void> => {
-  const words = ['session', 'decide', sessionId, status, '--note', 'A test.', ...flags]
-  const decided = await runCommand(service.dataDirectory, ...words)
-  expect(decided).toMatchObject({ code: 0 })
+  await succeed(service, 'session', 'decide', sessionId, status, '--note', 'A test.', ...flags)
 }
 
 beforeAll(async () => {
@@ -111,14 +106,14 @@ beforeAll(async () => {
   relay = startRelay()
 }, TIMEOUT_MS)
 afterEach(() => {
-  relay.asked.length = 0
+  relay.requested.length = 0
 })
 afterAll(async () => {
   await relay.stop()
   await service.stop()
 })
 
-describe.skipIf(CHROMIUM === null)('a browser (where Chromium is installed)', () => {
+describe.skipIf(CHROMIUM === null)('a browser (needs Chromium)', () => {
   let browser: TestBrowser
 
   if (CHROMIUM !== null) {
@@ -128,7 +123,7 @@ describe.skipIf(CHROMIUM === null)('a browser (where Chromium is installed)', ()
     afterAll(() => browser.stop())
   }
 
-  test('follows a session to its end, over a connection that is cut in between', async () => {
+  test('follows a session to its end through an interrupted connection', async () => {
     const sessionId = await register()
     const { context, page, foreign } = await browser.open(relay.url.slice(0, -1))
     const seen = (): Promise<[string, string][]> => page.evaluate('window.seen')
@@ -137,7 +132,7 @@ describe.skipIf(CHROMIUM === null)('a browser (where Chromium is installed)', ()
     await decide(sessionId, 'retry')
     await until(async () => (await seen()).length === 2, { what: 'the second event' })
     relay.cut()
-    // Decided while nobody listens: nothing of it may be lost.
+    // Decided while no client is connected.
     await decide(sessionId, 'completed', '--override')
     await until(async () => (await seen()).at(-1)?.[1] === 'completed', { what: 'the last event' })
     const events = await seen()
@@ -146,9 +141,9 @@ describe.skipIf(CHROMIUM === null)('a browser (where Chromium is installed)', ()
       ['2', 'retry'],
       ['error', 'again'],
     ])
-    // Each connection begins with the current status: the one it had, where it was back before the decision.
+    // Each connection starts with the current status, which may repeat event 2.
     expect(events.slice(3).filter(([id]) => id !== '2')).toEqual([['3', 'completed']])
-    expect(relay.asked).toEqual([null, '2'])
+    expect(relay.requested).toEqual([null, '2'])
     expect(foreign).toEqual([])
     await context.close()
   })

@@ -1,5 +1,5 @@
-// A service whose attester keys are in a SoftHSM token: it signs with them, starts only where it can, and goes on with
-// its other keys while the token is away, hung or lies.
+// A service with attester keys in a SoftHSM token: it signs with them, starts only if it can use them, and uses its other keys
+// while the token is unavailable, hangs or returns invalid signatures.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import { until } from '../../support/until.ts'
 
 const EVM_WALLET = '0x1111111111111111111111111111111111111111'
 const SOLANA_WALLET = '4zvwRjXUKGfvwnParsHAS3HuSVzV5cA4McphgmoCtajS'
-/** A hung token is given up after half of it. */
+/** A token that hangs is abandoned after half of this time. */
 const HANG_MS = 2_000
 
 interface Attestation {
@@ -26,12 +26,12 @@ describe.skipIf(WITHOUT_SHIM !== '')(`a service with attester keys in a token${W
   let service: RunningService
   let folder: string
   let environment: Record<string, string>
-  /** Of the key in the token. */
+  /** Address of the key in the token. */
   let address = ''
   let pinFile = ''
 
   const command = (...words: readonly string[]): Promise<CommandResult> => runCountersign(environment, ...words)
-  const done = async (...words: readonly string[]): Promise<string> => {
+  const succeed = async (...words: readonly string[]): Promise<string> => {
     const { code, stdout, stderr } = await command(...words)
     if (code !== 0) throw new Error(`${words.join(' ')}: ${stdout}${stderr}`)
     return stdout
@@ -50,7 +50,7 @@ describe.skipIf(WITHOUT_SHIM !== '')(`a service with attester keys in a token${W
     expect(response.status).toBe(200)
     return ((await response.json()) as Attestation).attestation.attester
   }
-  /** A start that ends: its last line. */
+  /** Starts a service that fails, and returns its last line. */
   const refusedStart = async (more: Readonly<Record<string, string>>): Promise<string> => {
     const listen = Object.fromEntries(
       ['API', 'PORTAL', 'DASHBOARD'].map((name) => [`COUNTERSIGN_${name}_LISTEN`, `127.0.0.1:${freePort()}`]),
@@ -77,9 +77,9 @@ describe.skipIf(WITHOUT_SHIM !== '')(`a service with attester keys in a token${W
       COUNTERSIGN_WORKERS: '1',
     }
     service = await start()
-    const added = await done('attester', 'add', '--kind', 'secp256k1', '--pkcs11', 'evm', '--json')
+    const added = await succeed('attester', 'add', '--kind', 'secp256k1', '--pkcs11', 'evm', '--json')
     address = (JSON.parse(added) as { address: string }).address
-    await done('attester', 'retire', service.quickstart['EVM_ATTESTER'] ?? '')
+    await succeed('attester', 'retire', service.quickstart['EVM_ATTESTER'] ?? '')
     await until(async () => (await attesterOf(await attest())) === address)
   })
   afterAll(async () => {
@@ -88,17 +88,17 @@ describe.skipIf(WITHOUT_SHIM !== '')(`a service with attester keys in a token${W
     hsm?.remove()
   })
 
-  test('signs EVM attestations with it, and Solana ones with a keystore', async () => {
+  test('signs EVM attestations with the token, and Solana attestations with a keystore', async () => {
     const answer = (await (await attest()).json()) as Attestation
     const attestation = { ...answer.attestation, signature: answer.attestation.signature as `0x${string}` }
     const call = { chainId: 8453, from: EVM_WALLET, to: zeroAddress, verificationHash: hash() } as const
     expect(attestation.attester).toBe(address)
     expect(await verifyEvmAttestation(call, attestation as never)).toBe(true)
     expect(await attesterOf(await attest('solana'))).toBe(service.quickstart['SOLANA_ATTESTER'] ?? '')
-    expect(await done('attester', 'list')).toMatch(new RegExp(`${address} +secp256k1 +active .+ +pkcs11:object=evm`))
+    expect(await succeed('attester', 'list')).toMatch(new RegExp(`${address} +secp256k1 +active .+ +pkcs11:object=evm`))
   })
 
-  test('doctor reports whether its key signs and can be extracted', async () => {
+  test('doctor reports whether a key signs and can be extracted', async () => {
     const findings = async (): Promise<readonly string[]> => {
       const { stdout } = await command('doctor', '--json')
       const { exposure } = JSON.parse(stdout) as { exposure: { check: string; result: string; detail: string }[] }
@@ -106,17 +106,16 @@ describe.skipIf(WITHOUT_SHIM !== '')(`a service with attester keys in a token${W
     }
     expect(await findings()).toEqual(['ok: pkcs11:object=evm signs and can’t be extracted'])
     hsm.makeKey('ed25519', 'loose', '03', '--extractable')
-    const { address: loose } = JSON.parse(
-      await done('attester', 'add', '--kind', 'ed25519', '--pkcs11', 'pkcs11:id=%03', '--json'),
-    ) as { address: string }
+    const added = await succeed('attester', 'add', '--kind', 'ed25519', '--pkcs11', 'pkcs11:id=%03', '--json')
+    const { address: loose } = JSON.parse(added) as { address: string }
     expect((await findings())[1]).toContain('note: pkcs11:id=%03 signs but can be extracted')
-    await done('attester', 'retire', loose, '--final')
+    await succeed('attester', 'retire', loose, '--final')
     shim.trouble('gone')
     expect((await findings())[0]).toContain('problem: pkcs11:object=evm can’t sign: C_GetSlotList: CKR_DEVICE_REMOVED')
     shim.trouble('')
   })
 
-  test('is in no backup, which says so; a restore says whether it is reached', async () => {
+  test('backups omit the keys with a message, and restores report whether they are available', async () => {
     const backup = join(folder, 'backup')
     const made = await command('backup', '--to', backup, '--with-secrets')
     expect(made.stderr).toContain(`Not included: the keys of ${address}. They are in the hardware token`)
@@ -132,18 +131,18 @@ describe.skipIf(WITHOUT_SHIM !== '')(`a service with attester keys in a token${W
     shim.trouble('')
   })
 
-  test('rotates the passphrase of the keystores without it, and says so', async () => {
-    expect(await done('attester', 'rotate-passphrase')).toContain('skipped: 1 keys in the hardware token')
+  test('a passphrase rotation skips the keys in the token with a message', async () => {
+    expect(await succeed('attester', 'rotate-passphrase')).toContain('skipped: 1 keys in the hardware token')
     await until(async () => (await attest('solana')).status === 200)
   })
 
-  test('adds no key that the token has not', async () => {
+  test('refuses to add a key that the token lacks', async () => {
     const { code, stderr } = await command('attester', 'add', '--kind', 'ed25519', '--pkcs11', 'evm')
     expect(code).toBe(2)
     expect(stderr).toContain('the token has no ed25519 key pkcs11:object=evm')
   })
 
-  test('answers 503 while the token is taken out, and signs when it is back', async () => {
+  test('returns 503 while the token is removed, and signs when it is back', async () => {
     shim.trouble('gone')
     const refused = await attest()
     expect(refused.status).toBe(503)
@@ -156,24 +155,24 @@ describe.skipIf(WITHOUT_SHIM !== '')(`a service with attester keys in a token${W
     expect(await attesterOf(await attest())).toBe(address)
   })
 
-  test('answers 503 for a signature that is not its key’s', async () => {
+  test('returns 503 for an invalid signature of the token', async () => {
     shim.trouble('lying')
     expect((await attest()).status).toBe(503)
     shim.trouble('')
     await until(async () => (await attest()).status === 200)
   })
 
-  test('waits a bounded time for a token that hangs, and signs with other keys meanwhile', async () => {
+  test('waits a bounded time for a token that hangs, and signs with other keys', async () => {
     const restarts = (): number => service.output().stderr.split('worker lost').length
     const before = restarts()
     shim.trouble('hung')
     const startedMs = performance.now()
     expect((await attest()).status).toBe(503)
     expect(performance.now() - startedMs).toBeGreaterThan(HANG_MS / 4)
-    // The thread of the token is still stuck: nobody waits for it again, and the worker has not been replaced.
+    // The thread of the token hangs: later requests do not wait for it, and the worker is not replaced.
     const stuckMs = performance.now()
     const answers = await Promise.all(Array.from({ length: 20 }, () => attest()))
-    // Each of them would wait half of it otherwise.
+    // Otherwise each request would wait half of the time.
     expect(performance.now() - stuckMs).toBeLessThan(6 * HANG_MS)
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 503))
     expect(await attesterOf(await attest('solana'))).toBe(service.quickstart['SOLANA_ATTESTER'] ?? '')
@@ -182,7 +181,7 @@ describe.skipIf(WITHOUT_SHIM !== '')(`a service with attester keys in a token${W
     await until(async () => (await attest()).status === 200)
   })
 
-  test('stops while the token hangs, and starts while it is away, since it has reached it before', async () => {
+  test('stops while the token hangs, and starts without a token that it has used before', async () => {
     shim.trouble('hung')
     expect((await attest()).status).toBe(503)
     expect(await service.stop()).toBe(0)
@@ -195,7 +194,7 @@ describe.skipIf(WITHOUT_SHIM !== '')(`a service with attester keys in a token${W
     await until(async () => (await attest()).status === 200)
   })
 
-  test('signs in the thread that answers, and in several processes', async () => {
+  test('signs on the main thread and in several processes', async () => {
     await service.stop()
     service = await start({ COUNTERSIGN_WORKERS: '0', COUNTERSIGN_PROCESSES: '2' })
     await service.logLine(({ message }) => message === 'all processes are ready')
@@ -207,26 +206,23 @@ describe.skipIf(WITHOUT_SHIM !== '')(`a service with attester keys in a token${W
     for (let i = 0; i < 8; i++) await until(async () => (await attest()).status === 200)
   })
 
-  test('does not start with a token, key or setting that is wrong, and tries a wrong PIN once', async () => {
+  test('does not start with an invalid token, key or setting, and tries a wrong PIN only once', async () => {
     await service.stop()
     const wrongPin = join(folder, 'wrong-pin')
     writeFileSync(wrongPin, '999999\n', { mode: 0o600 })
-    const tries = (): number => shim.logins().filter((result) => result !== '0').length
+    const attempts = (): number => shim.logins().filter((result) => result !== '0').length
     expect(await refusedStart({ COUNTERSIGN_PKCS11_PIN_FILE: wrongPin })).toContain('the token refused the PIN')
     expect(await refusedStart({ COUNTERSIGN_PKCS11_PIN_FILE: wrongPin })).toContain('has refused this PIN before')
-    const last = await refusedStart({
-      COUNTERSIGN_PKCS11_PIN_FILE: wrongPin,
-      COUNTERSIGN_WORKERS: '0',
-      COUNTERSIGN_PROCESSES: '2',
-    })
+    const processes = { COUNTERSIGN_WORKERS: '0', COUNTERSIGN_PROCESSES: '2' }
+    const last = await refusedStart({ COUNTERSIGN_PKCS11_PIN_FILE: wrongPin, ...processes })
     expect(last).toContain('process 0 did not start')
-    expect(tries()).toBe(1)
+    expect(attempts()).toBe(1)
     expect(await refusedStart({ COUNTERSIGN_PKCS11_TOKEN: 'another' })).toContain('has a token labeled another')
     expect(await refusedStart({ COUNTERSIGN_PKCS11_MODULE: '/nowhere.so' })).toContain('/nowhere.so can')
     expect(await refusedStart({ COUNTERSIGN_PKCS11_TOKEN: '' })).toContain('or none of them')
     hsm.tool('--delete-object', '--type', 'privkey', '--id', '01')
     expect(await refusedStart({})).toContain(`could not use the key of attester ${address} in the hardware token`)
-    // The PIN is in nothing that anyone reads.
+    // The PIN is in no output.
     expect(service.output().stderr + service.output().stdout).not.toContain(readFileSync(pinFile, 'utf8').trim())
   })
 })

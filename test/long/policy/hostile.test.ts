@@ -1,6 +1,5 @@
-// No policy that can be saved holds a worker for more than 5 ms: the costliest that the limits let through, and random
-// ones, each as often as fits, on requests made to be slow; also the first time that a thread compiles or evaluates them. Measured in
-// CPU time and by the best of several runs, since the machine's other work is not the policy's, nor is the collector's.
+// The CPU time of the costliest policies that the limits allow, and of random ones, on slow requests: at most 5 ms, also for
+// the first compilation and evaluation of a thread. The best of several runs counts, without other work of the machine.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { abiSelector } from '../../../src/policy/calls/abi-fragment.ts'
@@ -19,7 +18,7 @@ import { threadMs } from '../../policy/thread-time.ts'
 const LIMIT_MS = 5
 const WARM_UP = 20
 const RUNS = 10
-/** Fresh ones, tried where all were slow: on a virtual machine, time that the host took counts as the thread's own. */
+/** Most threads that are tried, because time that the host of a virtual machine takes counts as that of the thread. */
 const THREADS = 40
 
 const HEAD = `name: P
@@ -39,7 +38,7 @@ const compile = (expression: string, count: number): CompiledPolicy | null => {
   }
 }
 
-/** How often a policy may have the expression; null when it is refused alone. */
+/** Returns the most rules with this expression that a policy can have; null if one is refused. */
 const countThatFits = (expression: string): number | null => {
   if (compile(expression, 1) === null) return null
   let [fits, tooMany] = [1, POLICY_LIMITS.rules + 1]
@@ -61,7 +60,7 @@ const array = (length: number, member: (i: number) => string): string =>
   word(length) + Array.from({ length }, (_, i) => member(i)).join('')
 const SELECTOR = abiSelector('many(address[],uint256[],bytes[],uint256[][],string)')
 
-/** As many values as the data may hold: 256 in each array, texts as long as they may be. */
+/** Returns the largest call data: 256 values per array, and the longest text. */
 const bigCall = (): string => {
   const accounts = array(256, (i) => word(i))
   const amounts = array(256, (i) => word(i + 2 ** 40))
@@ -92,7 +91,7 @@ const bestMs = (policy: CompiledPolicy, request: EvaluationFacts): number => {
     try {
       policy.evaluate(request)
     } catch {
-      // A failure takes its time, too.
+      // The time of a failure counts, too.
     }
     return threadMs() - startedMs
   }
@@ -103,23 +102,34 @@ const bestMs = (policy: CompiledPolicy, request: EvaluationFacts): number => {
 const list = (length: number, member: (i: number) => string): string =>
   `[${Array.from({ length }, (_, i) => member(i)).join(', ')}]`
 const numbers = (length: number): string => list(length, String)
+const times = (count: number, text: string): string => Array(count).fill(text).join(' || ')
 const longTexts = list(20, (i) => `"${'a'.repeat(250)}${i}"`)
 
-describe('the costliest policies are refused or quick', () => {
+const runInThread = async <Result>(name: string, message: unknown): Promise<Result> => {
+  const worker = new Worker(new URL(`../../policy/${name}.worker.ts`, import.meta.url).href)
+  try {
+    const { promise, resolve, reject } = Promise.withResolvers<Result>()
+    worker.onmessage = ({ data }: MessageEvent<Result>) => resolve(data)
+    worker.onerror = (error) => reject(new Error(error.message))
+    worker.postMessage(message)
+    return await promise
+  } finally {
+    worker.terminate()
+  }
+}
+
+describe('the costliest policies are refused or take at most 5 ms', () => {
   test.each([
     ['failures of the library', `${numbers(60)}.exists(x, 1 / (x - x) > 0)`],
     ['failures of uint256', `${numbers(40)}.exists(x, tx.value + ether(2) > x)`],
-    ['unknown facts', Array(100).fill('client.country == "CH"').join(' || ')],
+    ['unknown facts', times(100, 'client.country == "CH"')],
     ['unknown facts in a loop', `${numbers(100)}.exists(x, client.country == "CH" || client.tor)`],
     ['look-ups', `${numbers(100)}.exists(x, in_list(wallet.address, "b") || in_list(target.address, "a"))`],
     ['counted texts', `${longTexts}.exists(x, size(x) == 5)`],
     ['searched texts', `${longTexts}.exists(x, x.contains("${'a'.repeat(100)}b"))`],
     ['lists in loops', `${numbers(90)}.exists(x, -x in ${numbers(90)})`],
     ['filters in a row', `${numbers(128)}${'.filter(x, x != 500)'.repeat(6)}.size() == 1`],
-    [
-      'long conditions in a loop',
-      `${numbers(128)}.exists(x, ${Array(20).fill('tx.selector == "0x00000000"').join(' || ')})`,
-    ],
+    ['long conditions in a loop', `${numbers(128)}.exists(x, ${times(20, 'tx.selector == "0x00000000"')})`],
     ['deep choices', `${'(chain.id == 7 ? true : '.repeat(20)}false${')'.repeat(20)}`],
     ['times', `${numbers(100)}.exists(x, request.time + duration("1h") < request.time - duration("2h"))`],
     ['times in a zone', `${numbers(120)}.exists(x, request.time.getHours("Europe/Zurich") == 50 || x == 500)`],
@@ -136,31 +146,20 @@ describe('the costliest policies are refused or quick', () => {
   })
 })
 
-describe('a thread that was warmed up is quick at the first evaluation, too', () => {
-  /** In a thread of its own each: what one has compiled helps no other. */
-  const firstMs = async (source: string, request: EvaluationFacts): Promise<number> => {
-    const worker = new Worker(new URL('../../policy/first-evaluation.worker.ts', import.meta.url).href)
-    try {
-      const { promise, resolve, reject } = Promise.withResolvers<number>()
-      worker.onmessage = ({ data }: MessageEvent<number>) => resolve(data)
-      worker.onerror = ({ message }) => reject(new Error(message))
-      worker.postMessage({ source, facts: request })
-      return await promise
-    } finally {
-      worker.terminate()
-    }
-  }
-  /** Slowest of all where a thread has not warmed up: 5 to 15 ms. */
+describe('the first evaluation of a warmed-up thread takes at most 5 ms', () => {
+  /** Measures in a new thread, without code that another thread compiled. */
+  const firstMs = (source: string, request: EvaluationFacts): Promise<number> =>
+    runInThread('first-evaluation', { source, facts: request })
   test.each([
     ['an array of a call', 'call.args.accounts.exists(a, a == target.address && a == wallet.address)'],
     ['a counted text of a call', 'call.args.text.size() == 1 || call.args.text.endsWith("b")'],
     ['failing sums over an array', 'call.args.amounts.exists(a, a - ether(100) > 5)'],
-    ['comparisons', Array(100).fill('tx.value == ether(1)').join(' || ')],
+    ['comparisons', times(100, 'tx.value == ether(1)')],
     ['loops in a row', `${numbers(128)}${'.filter(x, x != 500)'.repeat(4)}.size() == 1`],
     ['failures', `[1, 2, 3, 4].exists(x, 1 / (x - x) > 0) || 1 % (chain.id - chain.id) > 0`],
   ])('%s', 120_000, async (_name, expression) => {
     const source = sourceOf(expression, countThatFits(expression) ?? 0)
-    // Lists are functions, which can't be sent to a thread.
+    // Lists are functions, which cannot be sent to a thread.
     const { lists: _, ...sent } = SLOW
     let bestOfThreadsMs = Number.POSITIVE_INFINITY
     for (let thread = 0; thread < THREADS && bestOfThreadsMs >= LIMIT_MS; thread++) {
@@ -170,23 +169,13 @@ describe('a thread that was warmed up is quick at the first evaluation, too', ()
   })
 })
 
-describe('compiling the largest policies is done in steps, in a thread that was just warmed up', () => {
-  const longestStep = async (document: PolicyDocument): Promise<LongestStep> => {
-    const worker = new Worker(new URL('../../policy/compile-steps.worker.ts', import.meta.url).href)
-    try {
-      const { promise, resolve, reject } = Promise.withResolvers<LongestStep>()
-      worker.onmessage = ({ data }: MessageEvent<LongestStep>) => resolve(data)
-      worker.onerror = ({ message }) => reject(new Error(message))
-      worker.postMessage(document)
-      return await promise
-    } finally {
-      worker.terminate()
-    }
-  }
+describe('the largest policies are compiled in steps of at most 5 ms in a warmed-up thread', () => {
+  const longestStep = (document: PolicyDocument): Promise<LongestStep> => runInThread('compile-steps', document)
+  const each = <Item>(count: number, item: (i: number) => Item): Item[] =>
+    Array.from({ length: count }, (_, i) => item(i))
   const deny = (count: number, expression: (i: number) => string) =>
-    Array.from({ length: count }, (_, i) => ({ id: `r${i}`, deny: expression(i) }))
+    each(count, (i) => ({ id: `r${i}`, deny: expression(i) }))
   const anAddress = (i: number) => `0x${i.toString(16).padStart(40, '0')}`
-  const times = (count: number, text: string) => Array(count).fill(text).join(' || ')
 
   test.each<[string, object]>([
     ['comparisons', { rules: deny(7, (i) => times(145, `chain.id == ${i}`)) }],
@@ -201,10 +190,7 @@ describe('compiling the largest policies is done in steps, in a thread that was 
       'constants',
       {
         constants: Object.fromEntries(
-          Array.from({ length: 120 }, (_, i) => [
-            `c${i}`,
-            { type: 'address', value: [anAddress(i), anAddress(i + 500)] },
-          ]),
+          each(120, (i) => [`c${i}`, { type: 'address', value: [anAddress(i), anAddress(i + 500)] }]),
         ),
         rules: deny(120, (i) => `wallet.address in constants.c${i}`),
       },
@@ -212,17 +198,14 @@ describe('compiling the largest policies is done in steps, in a thread that was 
     [
       'functions',
       {
-        abi: Array.from({ length: 512 }, (_, i) => `function f${i}(address a${i}, uint256 b, bytes c, string d)`),
+        abi: each(512, (i) => `function f${i}(address a${i}, uint256 b, bytes c, string d)`),
         rules: deny(120, (i) => `call.function == "f${i}"`),
       },
     ],
     [
       'nested tuples',
       {
-        abi: Array.from(
-          { length: 100 },
-          (_, i) => `function f${i}((((address a${i}, uint256 b) a, uint256 b) a, uint256 b) x${i})`,
-        ),
+        abi: each(100, (i) => `function f${i}((((address a${i}, uint256 b) a, uint256 b) a, uint256 b) x${i})`),
         rules: deny(40, (i) => `call.args.x${i}.b > ether(1)`),
       },
     ],
@@ -238,19 +221,19 @@ describe('compiling the largest policies is done in steps, in a thread that was 
   })
 })
 
-test('call data made to take long does not', () => {
-  // Each offset points to the same array of 256.
+test('crafted call data takes at most 5 ms', () => {
+  // Every offset points to the same array of 256 values.
   const inner = array(256, (i) => word(i))
   const matrix = array(256, () => word(256 * 32)) + inner
   const data = `0x${SELECTOR}${word(0)}${word(0)}${word(0)}${word(160)}${word(0)}${matrix}`
   const policy = fill('call.decoded && call.args.matrix[0][0] == 1')
-  if (policy === null) throw new Error('refused')
+  if (policy === null) throw new Error('the policy was refused')
   expect(bestMs(policy, facts({ data }))).toBeLessThan(LIMIT_MS)
   const nothing = `0x${SELECTOR}${'f'.repeat(131_000)}`
   expect(bestMs(policy, facts({ data: nothing }))).toBeLessThan(LIMIT_MS)
 })
 
-test('random policies, each rule as often as it fits', () => {
+test('random policies with the most rules take at most 5 ms', () => {
   const slowest = { ms: 0, expression: '' }
   for (const expression of fc.sample(expressions, 25)) {
     const policy = fill(expression)

@@ -1,6 +1,4 @@
-// The pool over real threads that fail in the ways in which only a thread can; both-ports.test.ts has the others. Steered
-// by messages and atomics: what waits, waits for something that happens.
-
+// Failures of the pool that only real threads can have, controlled by messages and atomics. Others: both-ports.test.ts.
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { pbkdf2Sync } from 'node:crypto'
 import { uuidOf } from '../../pool/support/jobs.ts'
@@ -11,19 +9,19 @@ import { removeTemporaryDirectories } from '../../workers/support/attesters.ts'
 setDefaultTimeout(20_000)
 afterAll(removeTemporaryDirectories)
 
-/** PBKDF2 rounds that take about so many seconds on this machine. */
+/** Returns the PBKDF2 rounds that take this number of seconds. */
 const calibratedRounds = (seconds: number): number => {
   const from = performance.now()
   pbkdf2Sync('password', 'salt', 20_000, 32, 'sha256')
   return Math.ceil((20_000 / (performance.now() - from)) * seconds * 1000)
 }
 
-describe('a worker that ends with jobs in flight', () => {
+describe('a worker that exits with jobs in flight', () => {
   for (const [fault, name] of [
-    ['fault:reject', 'by a floating rejection'],
-    ['fault:exit', 'by an exit'],
+    ['fault:reject', 'after a floating rejection'],
+    ['fault:exit', 'with process.exit'],
   ] as const) {
-    test(`${name}: the job fails after its second worker, all others are answered`, async () => {
+    test(`${name}: the job fails after its second worker, and all others succeed`, async () => {
       const { threads, answers } = await withFault(fault)
       const { all, decided } = await expectSound(threads, answers)
       all.forEach((settled, number) => {
@@ -32,7 +30,7 @@ describe('a worker that ends with jobs in flight', () => {
       })
       expect(decided).not.toContain(uuidOf(5))
       expect(threads.pool.stats().restarts).toEqual({ crash: 2, hang: 0, start: 0 })
-      // What the threads died of is nowhere in what the pool says.
+      // Events do not contain the error of the thread.
       expect(JSON.stringify(threads.events)).not.toContain('canary')
     })
   }
@@ -43,7 +41,7 @@ describe('a worker that hangs', () => {
     ['fault:loop', 'in a loop'],
     ['fault:wait-forever', 'waiting for a lock'],
   ] as const) {
-    test(`${name}: it is ended and replaced, the job fails after its second worker, all others are answered`, async () => {
+    test(`${name}: it is replaced, the job fails after its second worker, and all others succeed`, async () => {
       const { threads, answers } = await withFault(fault, 10, { limits: { hangMs: 300 } })
       const { all } = await expectSound(threads, answers)
       expect(all.map(({ code }) => code)).toEqual(all.map((_, number) => (number === 5 ? 'INTERNAL' : null)))
@@ -51,9 +49,9 @@ describe('a worker that hangs', () => {
     })
   }
 
-  test('in native code: it is left alone, and its job is done by another', async () => {
+  test('in native code: it is abandoned, and another worker completes its job', async () => {
     const threads = await startThreadPool({ attesters, limits: { hangMs: 300, terminateGraceMs: 20 } })
-    // Long enough to be found hanging, given up, and still there when the job is done.
+    // Long enough to be abandoned, and to run longer than its job.
     threads.gate.open(calibratedRounds(2.5))
     const held = threads.submit(0, { requestId: 'fault:native-once' })
     await threads.gate.arrived(1)
@@ -61,19 +59,19 @@ describe('a worker that hangs', () => {
     expect(bodyOf(await held).attestation.uuid).toBe(uuidOf(0))
     const lost = await threads.event('worker-lost')
     expect(lost).toMatchObject({ cause: 'hang', culpritUuid: uuidOf(0) })
-    // Its replacement runs in a slot of its own, for the thread still has the old one.
+    // The replacement has another slot, because the thread still uses the old one.
     await threads.event('worker-ready', ({ slot }) => slot === 2)
     expect(threads.threads[lost.generation]?.hasEnded()).toBe(false)
     expect(threads.pool.stats().abandoned).toBe(1)
     const { decided } = await expectSound(threads, answers)
-    // Native code ends by itself in the end, and the thread with it, without a word in the log.
+    // The thread ends with its native code, and writes nothing to the log.
     await Promise.all(threads.threads.map(({ ended }) => ended))
     expect(threads.pool.stats().abandoned).toBe(0)
     expect(allRecords(threads.decisions)).toHaveLength(decided.length)
   })
 
-  test('and is given up, and wakes up: it writes nothing and is not heard', async () => {
-    // It can't be terminated, as if native code held it.
+  test('and resumes after it is abandoned: its results are ignored', async () => {
+    // A thread that cannot be terminated, like one in native code.
     const threads = await startThreadPool({
       attesters,
       workers: 1,
@@ -83,7 +81,7 @@ describe('a worker that hangs', () => {
     const answers = [threads.submit(0, { requestId: 'fault:gate' }), threads.submit(1)]
     await threads.gate.arrived(1)
     await threads.event('jobs-recovered')
-    // The first thread and the second, which has the same job now, go on together.
+    // Both threads, which have the same job, resume together.
     await threads.gate.arrived(2)
     threads.gate.open()
     const { all, decided } = await expectSound(threads, answers)
@@ -93,13 +91,13 @@ describe('a worker that hangs', () => {
     expect(allRecords(threads.decisions, ['w01'])).toHaveLength(2)
   })
 
-  test('inside an append: its jobs are failed and not signed again, and the log says that they were withheld', async () => {
+  test('inside an append: its jobs fail without another signature, and the log marks them as withheld', async () => {
     const threads = await startThreadPool({
       attesters,
       workers: 1,
       limits: { hangMs: 300, commitStallMs: 300, terminateGraceMs: 20 },
       wrap: (port, spawned) => (spawned === 0 ? Object.assign(port, { terminate: () => undefined }) : port),
-      // As if the write had not reached the file yet.
+      // The write has not reached the file yet.
       recover: () => new Map(),
     })
     const answer = threads.submit(0, { requestId: 'fault:gate-after-append' })
@@ -120,7 +118,7 @@ describe('a worker that hangs', () => {
 })
 
 describe('the deadline', () => {
-  test('passes while a worker hangs: 408, the job is not signed and not recorded', async () => {
+  test('passes while a worker hangs: the job fails with 408, without a signature and a record', async () => {
     const threads = await startThreadPool({ attesters, workers: 1, limits: { hangMs: 60_000 } })
     const held = threads.submit(0, { requestId: 'fault:gate', deadlineMs: deadlineIn(700) })
     await threads.gate.arrived(1)
@@ -135,7 +133,7 @@ describe('the deadline', () => {
     expect(decided).toEqual([uuidOf(2)])
   })
 
-  test('passes while the log is written: 408, and the record is marked withheld', async () => {
+  test('passes during a write to the log: the job fails with 408, and its record is marked as withheld', async () => {
     const threads = await startThreadPool({ attesters, workers: 1, limits: { commitStallMs: 60_000 } })
     const late = threads.submit(0, { requestId: 'fault:gate-after-append', deadlineMs: deadlineIn(700) })
     await threads.gate.arrived(1)

@@ -1,4 +1,4 @@
-// A start on a full disk says that the disk is full, on a real one where this user may mount one.
+// Messages about a full disk, on a mounted disk if this user can mount one.
 import { afterAll, describe, expect, test } from 'bun:test'
 import {
   closeSync,
@@ -16,6 +16,7 @@ import { join } from 'node:path'
 import { explainFileProblem, fileProblem } from '../../../src/lib/file-problem.ts'
 import { StoreUnavailableError } from '../../../src/store/errors.ts'
 import { lockFolder } from '../../../src/store/sqlite/folder-lock.ts'
+import { projectRequest } from '../../service/calls.ts'
 import { runToEnd } from '../../service/run-to-end.ts'
 import { freePort, startAlone } from '../../service/start-service.ts'
 import { newFolder } from '../../support/folder.ts'
@@ -25,7 +26,7 @@ const isMounted =
   process.platform === 'linux' &&
   Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', folder], { stderr: 'ignore' }).success
 afterAll(() => {
-  // Lazily: a process beside the last service may still be ending in it.
+  // Lazily, because a background process may still use it.
   if (isMounted) Bun.spawnSync(['umount', '--lazy', folder])
 })
 
@@ -38,7 +39,7 @@ const thrownBy = (work: () => void): unknown => {
   }
 }
 
-/** Leaves so many bytes of the disk. */
+/** Fills the disk except for this number of bytes. */
 const fill = (leftBytes: number): void => {
   const descriptor = openSync(join(folder, 'fill'), 'w')
   const page = new Uint8Array(4_096)
@@ -50,6 +51,10 @@ const fill = (leftBytes: number): void => {
   }
 }
 
+const empty = (): void => {
+  for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true })
+}
+
 const environment = () => ({
   COUNTERSIGN_DATA_DIR: join(folder, 'data'),
   COUNTERSIGN_API_LISTEN: `127.0.0.1:${freePort()}`,
@@ -59,19 +64,18 @@ const environment = () => ({
 const start = (): ReturnType<typeof runToEnd> =>
   runToEnd(['bun', 'src/main.ts', '--processes', '1', '--workers', '1'], environment())
 
-describe('the words', () => {
-  test.skipIf(process.platform !== 'linux')('for what the system says of a full disk', () => {
+describe('messages about files', () => {
+  test.skipIf(process.platform !== 'linux')('describe a full disk', () => {
     const descriptor = openSync('/dev/full', 'w')
     const error = thrownBy(() => writeSync(descriptor, 'x'))
     closeSync(descriptor)
     expect(fileProblem(error)).toBe('the disk is full')
     expect(fileProblem(new StoreUnavailableError(error))).toBe('the disk is full')
-    expect(explainFileProblem(new StoreUnavailableError(error))).toBe(
-      'the data folder cannot be used: the disk is full; resolve this, then try again',
-    )
+    const message = 'the data folder cannot be used: the disk is full; resolve this, then try again'
+    expect(explainFileProblem(new StoreUnavailableError(error))).toBe(message)
   })
 
-  test('for a folder that can not be made, but not for a file that is missing', () => {
+  test('describe a folder that cannot be created, but not a missing file', () => {
     symlinkSync(join(folder, 'nowhere', 'at-all'), join(folder, 'link'))
     const made = thrownBy(() => mkdirSync(join(folder, 'link', 'new'), { recursive: true }))
     const read = thrownBy(() => readFileSync(join(folder, 'missing')))
@@ -79,12 +83,12 @@ describe('the words', () => {
     expect(fileProblem(read)).toBeNull()
   })
 
-  test('for what is no fault of a file there are none', () => {
+  test('are absent for other errors', () => {
     expect(fileProblem(new StoreUnavailableError(new Error('closed')))).toBeNull()
     expect(fileProblem('ENOSPC')).toBeNull()
   })
 
-  test('for a folder that another service holds, and for one that is not there', () => {
+  test('describe a locked folder and a missing one', () => {
     const path = join(folder, 'lock')
     const lock = lockFolder(path, folder)
     expect(String(thrownBy(() => lockFolder(path, folder)))).toContain(`another service uses ${folder}`)
@@ -94,16 +98,16 @@ describe('the words', () => {
 })
 
 describe.skipIf(!isMounted)('a full disk', () => {
-  test.each([0, 8, 64, 512])('with %d KiB left: a first start says so, whatever it failed to write', async (left) => {
-    for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true })
+  test.each([0, 8, 64, 512])('with %d KiB left is reported by the first start', async (left) => {
+    empty()
     fill(left * 1_024)
     const { code, stderr } = await start()
     expect(code).toBe(2)
     expect(stderr.trim().split('\n').at(-1)).toMatch(/^countersign: .*the disk is full/)
   })
 
-  test('keeps no lock from being taken, and a later start says what it is', async () => {
-    for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true })
+  test('does not prevent locks, and is reported by a later start', async () => {
+    empty()
     const service = await startAlone({ dataDirectory: environment().COUNTERSIGN_DATA_DIR })
     await service.stop()
     fill(0)
@@ -115,16 +119,11 @@ describe.skipIf(!isMounted)('a full disk', () => {
   })
 
   test('in a running service is logged with its code and path, and without a stack', async () => {
-    for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true })
+    empty()
     const service = await startAlone({ dataDirectory: environment().COUNTERSIGN_DATA_DIR })
     fill(0)
-    const body = {
-      from: '0x1111111111111111111111111111111111111111',
-      chain: 'base',
-      verification_hash: service.quickstart['VERIFICATION_HASH'],
-    }
-    // The segment has room up to the end of its page.
-    for (let status = 200; status === 200; ) ({ status } = await service.attest(body))
+    // The segment has space until the end of its page.
+    for (let status = 200; status === 200; ) ({ status } = await service.attest(projectRequest(service)))
     const decision = await service.logLine(({ message }) => String(message).startsWith('decisions cannot be recorded'))
     expect(decision['error_class']).toBe(`DecisionLogError: ENOSPC ${join(service.dataDirectory, 'decisions', 'w00')}`)
     const { error } = (await service.logLine((line) => JSON.stringify(line).includes('"code":"SQLITE_FULL"'))) as {

@@ -1,5 +1,5 @@
-// Another passphrase for the keystores: at every point of the rotation the service starts, signs and replaces its workers,
-// and at its end the old passphrase opens nothing.
+// Rotation of the keystore passphrase: at every point of it the service starts, signs and replaces its workers, and after
+// it the old passphrase opens no keystore.
 import { beforeEach, expect, test } from 'bun:test'
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -12,6 +12,7 @@ import { openKeyring } from '../../../src/signing/keyring.ts'
 import { hasKeystoreMac } from '../../../src/signing/keystore-pkcs8.ts'
 import { readPassphrases } from '../../../src/signing/passphrase.ts'
 import { chooseSecp256k1Backend } from '../../../src/signing/secp256k1-backends.ts'
+import { ask, succeed } from '../../service/calls.ts'
 import { runCommand, startService } from '../../service/start-service.ts'
 import { newFolder } from '../../support/folder.ts'
 
@@ -24,8 +25,8 @@ const { backend } = chooseSecp256k1Backend('noble')
 const OLD = 'the old passphrase'
 
 /**
- * Three keystores under OLD, of which the Solana one is as earlier versions wrote it.
- * @param configured an operator's own passphrase file: what is locked by it costs a second each time it is opened
+ * Three keystores encrypted by OLD. The Solana one has the format of earlier versions.
+ * @param configured whether the operator set the passphrase file. Each opening then takes a second.
  */
 const makeFolder = async (configured = false) => {
   const folder = dataFolderAt(root)
@@ -52,19 +53,17 @@ const makeFolder = async (configured = false) => {
   return { folder, file, made, solana, source, references, opens, config: { passphrase: configured ? source : null } }
 }
 
-test('every keystore opens at every point of it, and at its end by the new passphrase alone', async () => {
+test('re-encrypts every keystore, after which only the new passphrase opens them', async () => {
   const { folder, file, source, references, solana, opens, config } = await makeFolder()
-  const states: number[] = []
+  const counts: number[] = []
   const rotated = await rotatePassphrase({
     config,
     folder,
-    progress: () => {
-      states.push(readdirSync(folder.keystores).length)
-    },
+    progress: () => void counts.push(readdirSync(folder.keystores).length),
   })
   expect(rotated).toEqual({ keystores: 3, file, inPlace: true, previous: `${file}.previous-1` })
-  // No temporary file was ever beside them.
-  expect(states).toEqual([3, 3, 3])
+  // The folder never contained a temporary file.
+  expect(counts).toEqual([3, 3, 3])
   expect(existsSync(`${file}.next`)).toBe(false)
   const [now] = await readPassphrases(source)
   expect(now).toMatch(/^[0-9a-f]{64}$/)
@@ -75,12 +74,12 @@ test('every keystore opens at every point of it, and at its end by the new passp
   expect(hasKeystoreMac(readFileSync(solana, 'utf8'))).toBe(true)
 })
 
-test('interrupted anywhere, both passphrases are tried, and a second run goes on where it was', async () => {
+test('after an interruption at any keystore, both passphrases open them and a second run continues', async () => {
   const { folder, file, source, references, made, config } = await makeFolder(true)
   const open = () => openKeyring(references, () => readPassphrases(source), backend)
   writeFileSync(`${file}.next`, 'the new passphrase\n')
   for (const { path } of made.filter(({ kind }) => kind === 'secp256k1')) {
-    // As after a kill at this very point.
+    // The state after a kill at this point.
     expect((await open()).solana).toHaveLength(1)
     await relockKeystore(path, OLD, { passphrase: 'the new passphrase', workFactor: 'light' })
   }
@@ -91,14 +90,13 @@ test('interrupted anywhere, both passphrases are tried, and a second run goes on
   expect((await open()).evm).toHaveLength(2)
 })
 
-test('an opening that began before the rotation sees what it has become', async () => {
+test('opens the keystores if the rotation runs between reading the passphrase and the keystores', async () => {
   const { folder, source, references, config } = await makeFolder()
   let reads = 0
   const keyring = await openKeyring(
     references,
     async () => {
       const known = await readPassphrases(source)
-      // The rotation runs between the reading of the passphrase and that of the keystore.
       if (++reads === 1) await rotatePassphrase({ config, folder })
       return known
     },
@@ -107,30 +105,22 @@ test('an opening that began before the rotation sees what it has become', async 
   expect(keyring.evm).toHaveLength(2)
 })
 
-test('a file that neither passphrase opens stops it, and the old passphrase stays', async () => {
+test('fails at a keystore that neither passphrase opens, and keeps the old passphrase', async () => {
   const { folder, file, made, source, config } = await makeFolder()
-  const strange = join(folder.keystores, 'strange.json')
+  const foreign = join(folder.keystores, 'foreign.json')
   const elsewhere = { directory: root, passphrase: 'another one', workFactor: 'light' } as const
-  copyFileSync((await createAttesterKeystore({ ...elsewhere, kind: 'secp256k1' })).path, strange)
-  await expect(rotatePassphrase({ config, folder })).rejects.toThrow(strange)
+  copyFileSync((await createAttesterKeystore({ ...elsewhere, kind: 'secp256k1' })).path, foreign)
+  await expect(rotatePassphrase({ config, folder })).rejects.toThrow(foreign)
   expect(await readPassphrases(source)).toHaveLength(2)
-  rmSync(strange)
+  rmSync(foreign)
   expect(await rotatePassphrase({ config, folder })).toMatchObject({ inPlace: true, file })
   expect(made).toHaveLength(3)
 })
 
-test('a running service signs through it, and so does one that is started in its middle', async () => {
+test('a running service signs during a rotation, and so does a service started in the middle of one', async () => {
   const dataDirectory = join(root, 'data')
   const folder = dataFolderAt(dataDirectory)
   const environment = { COUNTERSIGN_WORKERS: '2' }
-  const attest = async (service: Awaited<ReturnType<typeof startService>>): Promise<number> =>
-    (
-      await service.attest({
-        from: '0x1111111111111111111111111111111111111111',
-        chain: 'base',
-        verification_hash: service.quickstart['VERIFICATION_HASH'],
-      })
-    ).status
   const first = await startService({ dataDirectory, environment })
   const old = readFileSync(folder.passphrase, 'utf8')
   try {
@@ -138,14 +128,14 @@ test('a running service signs through it, and so does one that is started in its
     expect(done).toMatchObject({ code: 0, stderr: '' })
     expect(JSON.parse(done.stdout)).toMatchObject({ keystores: 3, in_place: true })
     expect(readFileSync(folder.passphrase, 'utf8')).not.toBe(old)
-    expect(await attest(first)).toBe(200)
-    // Workers load the keys again: the new one, by the new passphrase, and those of before.
-    expect(await runCommand(dataDirectory, 'attester', 'add', '--kind', 'secp256k1')).toMatchObject({ code: 0 })
+    await ask(first)
+    // Workers load all keys again, with the new passphrase.
+    await succeed(first, 'attester', 'add', '--kind', 'secp256k1')
     await first.logLine(({ message }) => message === 'attesters changed')
-    expect(await attest(first)).toBe(200)
-    const listed = await runCommand(dataDirectory, 'audit', 'list', '--json')
-    expect(listed.stdout).toContain('command.attester.rotate-passphrase')
-    expect(listed.stdout).not.toContain(readFileSync(folder.passphrase, 'utf8').trim())
+    await ask(first)
+    const listed = await succeed(first, 'audit', 'list', '--json')
+    expect(listed).toContain('command.attester.rotate-passphrase')
+    expect(listed).not.toContain(readFileSync(folder.passphrase, 'utf8').trim())
   } finally {
     expect(await first.stop()).toBe(0)
   }
@@ -156,15 +146,15 @@ test('a running service signs through it, and so does one that is started in its
   expect(await relockKeystore(join(folder.keystores, one), present, next)).toBe(true)
   const second = await startService({ dataDirectory, environment })
   try {
-    expect(await attest(second)).toBe(200)
-    expect(await runCommand(dataDirectory, 'attester', 'rotate-passphrase')).toMatchObject({ code: 0 })
+    await ask(second)
+    await succeed(second, 'attester', 'rotate-passphrase')
     expect(readFileSync(folder.passphrase, 'utf8')).toBe('the new passphrase')
   } finally {
     expect(await second.stop()).toBe(0)
   }
 }, 90_000)
 
-test('a passphrase in a variable is refused with what to do', async () => {
+test('refuses a passphrase in an environment variable, and names the variable for a file', async () => {
   const { folder } = await makeFolder()
   const config = { passphrase: { source: 'environment', name: 'COUNTERSIGN_PASSPHRASE' } } as const
   await expect(rotatePassphrase({ config, folder })).rejects.toThrow('COUNTERSIGN_PASSPHRASE_FILE')

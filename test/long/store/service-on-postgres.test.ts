@@ -1,19 +1,18 @@
-// The service whose setting `store` names a PostgreSQL database: first start, second start, commands, and two nodes over
-// one database, each with a data folder of its own.
+// A service with a PostgreSQL store: first start, second start, commands, and two nodes with one database and separate data
+// folders.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { ask } from '../../service/calls.ts'
 import { runCountersign } from '../../service/run-to-end.ts'
 import { type RunningService, startService } from '../../service/start-service.ts'
 import { newFolder } from '../../support/folder.ts'
 import { createTemporaryDatabase, POSTGRES_MISSING, type TemporaryDatabase } from '../../support/postgres.ts'
 import { POSTGRES_PASSWORD } from '../../support/postgres-server.ts'
 
-const WALLET = '0x1111111111111111111111111111111111111111'
-
 const define = POSTGRES_MISSING === null ? describe : describe.skip
 
-define(`the service over PostgreSQL${POSTGRES_MISSING === null ? '' : ` (${POSTGRES_MISSING})`}`, () => {
+define(`the service with PostgreSQL${POSTGRES_MISSING === null ? '' : ` (${POSTGRES_MISSING})`}`, () => {
   let database: TemporaryDatabase
   let folder: string
   let first: RunningService
@@ -26,15 +25,13 @@ define(`the service over PostgreSQL${POSTGRES_MISSING === null ? '' : ` (${POSTG
     )
   const start = (name: string): Promise<RunningService> =>
     startService({ dataDirectory: join(folder, name), environment: { COUNTERSIGN_STORE: database.address } })
-  const ask = (service: RunningService): Promise<Response> =>
-    service.attest({ from: WALLET, chain: 'base', verification_hash: service.quickstart['VERIFICATION_HASH'] })
 
   beforeAll(async () => {
     database = await createTemporaryDatabase('nothing')
     folder = newFolder()
     writeFileSync(join(folder, 'store'), `${database.address}\n`, { mode: 0o600 })
     first = await start('first')
-    // A further node has the keys that sign and the secrets, and nothing else of the first.
+    // Another node needs only the keystores and secrets of the first.
     for (const name of ['keystores', 'secrets', 'quickstart.env']) {
       cpSync(join(folder, 'first', name), join(folder, 'second', name), { recursive: true })
     }
@@ -46,26 +43,23 @@ define(`the service over PostgreSQL${POSTGRES_MISSING === null ? '' : ` (${POSTG
     await database?.remove()
   })
 
-  test('makes everything at the first start, and says which store it has', async () => {
+  test('creates everything at the first start, and reports its store', async () => {
     expect(first.quickstart['ATTESTATION_API_KEY']).toMatch(/^csa_live_/)
     for (const service of [first, second]) {
-      const answer = await ask(service)
-      expect(answer.status).toBe(200)
-      expect(await answer.json()).toMatchObject({ is_compliant: true })
+      expect(await ask(service)).toMatchObject({ is_compliant: true })
       expect(await (await fetch(`${service.url}/readyz`)).json()).toMatchObject({ ready: true, store: 'postgres' })
       expect(await (await fetch(`${service.url}/metrics`)).text()).toMatch(/countersign_build_info\{.*store="postgres"/)
     }
   })
 
-  test('a command makes no deployment of a database that has none', async () => {
+  test('a command does not create a deployment in an empty database', async () => {
     const empty = await createTemporaryDatabase('nothing')
     writeFileSync(join(folder, 'store'), empty.address)
     const { code, stderr } = await command('org', 'list')
     writeFileSync(join(folder, 'store'), database.address)
     expect(code).toBe(1)
-    expect(stderr).toBe(
-      `there is no deployment in the store ${empty.name} at 127.0.0.1:${empty.target.port}: start the service once\n`,
-    )
+    const place = `${empty.name} at 127.0.0.1:${empty.target.port}`
+    expect(stderr).toBe(`there is no deployment in the store ${place}: start the service once\n`)
     await empty.remove()
   })
 
@@ -77,19 +71,17 @@ define(`the service over PostgreSQL${POSTGRES_MISSING === null ? '' : ` (${POSTG
     expect(await command('org', 'list')).toEqual(before)
     expect(before.stdout).toContain('demo')
     expect(readdirSync(join(folder, 'first', 'keystores'))).toEqual(keystores)
-    expect((await ask(first)).status).toBe(200)
+    await ask(first)
   })
 
-  test('tells the password of the database nowhere', async () => {
+  test('never outputs or stores the password of the database', async () => {
     const wrong = await command('org', 'list', '--store', 'x')
     expect(wrong.code).toBe(2)
     for (const { stdout, stderr } of [first.output(), second.output(), wrong]) {
       expect(`${stdout}${stderr}`).not.toContain(POSTGRES_PASSWORD)
     }
-    const files = readdirSync(join(folder, 'first'), { recursive: true, withFileTypes: true }).filter((entry) =>
-      entry.isFile(),
-    )
-    for (const entry of files) {
+    const entries = readdirSync(join(folder, 'first'), { recursive: true, withFileTypes: true })
+    for (const entry of entries.filter((each) => each.isFile())) {
       expect(readFileSync(join(entry.parentPath, entry.name)).includes(POSTGRES_PASSWORD)).toBe(false)
     }
   })

@@ -1,40 +1,40 @@
-// What a long run was answered, and what has to be true of it afterwards: each acknowledged uuid is in the log, none was
-// given to two requests, a repeated key got the same one, and the log verifies.
+// The responses of a long run, and their checks: every acknowledged uuid is in the log, none has two requests, a repeated key
+// has one uuid, and the log is valid.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { segmentsSince } from '../../../src/decision-log/time-position.ts'
 import { type RunningService, runCommand } from '../../service/start-service.ts'
 
 export interface Load {
-  /** Ends the clients once their requests under way are answered. */
+  /** Ends the clients after their requests in flight. */
   stop(): Promise<void>
 }
 
 const RETRY_MS_MAX = 1_000
-/** Of keyed requests: how many repeat a key that was answered. */
+/** Share of keyed requests that repeat an acknowledged key. */
 const REPEATED = 0.1
-/** An attestation of the demonstration's policy lives for 300 s; after that a key is decided anew. */
+/** Attestations of the demo policy expire after 300 s, and then a key is decided again. */
 const REPEATED_MS_MAX = 200_000
 
 export const createLedger = () => {
   /** uuid → the key of its request, or null. */
   const answered = new Map<string, string | null>()
-  /** Those that were answered, the newest last. */
+  /** Acknowledged keys, newest last. */
   let keys: { readonly key: string; readonly atMs: number }[] = []
   const uuidOfKey = new Map<string, string>()
   const statuses = new Map<number, number>()
   const problems: string[] = []
   let number = 0
-  /** Requests from before this number may have keys that are forgotten. */
+  /** Increased by forgetKeys(); responses of earlier eras may repeat expired keys. */
   let era = 0
 
-  const note = (uuid: string, key: string | null, askedIn: number): void => {
+  const note = (uuid: string, key: string | null, requestEra: number): void => {
     if (key === null) {
       if (answered.has(uuid)) problems.push(`uuid ${uuid} was answered twice`)
     } else {
       const before = uuidOfKey.get(key)
-      if (before === undefined && askedIn === era) keys.push({ key, atMs: performance.now() })
-      else if (before !== undefined && before !== uuid && askedIn === era)
+      if (before === undefined && requestEra === era) keys.push({ key, atMs: performance.now() })
+      else if (before !== undefined && before !== uuid && requestEra === era)
         problems.push(`key ${key} was answered ${before} and ${uuid}`)
       uuidOfKey.set(key, uuid)
       if (answered.has(uuid) && answered.get(uuid) !== key) problems.push(`uuid ${uuid} was answered under two keys`)
@@ -42,12 +42,12 @@ export const createLedger = () => {
     answered.set(uuid, key)
   }
 
-  /** One request, with its key repeated until it is answered; without one, an answer that is lost is not asked for again. */
-  const ask = async (service: () => RunningService | null, keyed: boolean, goesOn: () => boolean): Promise<void> => {
+  /** Sends a request, and retries it if it has a key. */
+  const send = async (service: () => RunningService | null, keyed: boolean, goesOn: () => boolean): Promise<void> => {
     const chosen = Math.random() < REPEATED ? keys[Math.floor(Math.random() * keys.length)] : undefined
     const repeated = chosen !== undefined && performance.now() - chosen.atMs < REPEATED_MS_MAX ? chosen.key : null
     const key = keyed ? (repeated ?? `key-${number++}`) : null
-    const askedIn = era
+    const requestEra = era
     do {
       const at = service()
       if (at === null) {
@@ -60,14 +60,14 @@ export const createLedger = () => {
         statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1)
         const answer = (await response.json()) as { attestation?: { uuid: string }; code?: string }
         if (response.status === 200) {
-          note(answer.attestation?.uuid ?? '', key, askedIn)
+          note(answer.attestation?.uuid ?? '', key, requestEra)
           return
         }
         if (![408, 409, 429, 503].includes(response.status)) problems.push(`${response.status} ${answer.code}`)
         const waitMs = 1_000 * Number(response.headers.get('retry-after') ?? 0.1)
         await Bun.sleep(Math.min(RETRY_MS_MAX, waitMs))
       } catch {
-        // The process is gone, or its answer.
+        // The process exited, or its response was lost.
         await Bun.sleep(10)
       }
     } while (key !== null && goesOn())
@@ -75,22 +75,19 @@ export const createLedger = () => {
 
   return {
     problems,
-    /** Acknowledged so far. */
+    /** Returns the number of acknowledged responses. */
     count: (): number => answered.size,
-    /** No key that was answered so far is repeated: what it was answered with has expired. */
+    /** Stops repeating acknowledged keys, whose attestations have expired. */
     forgetKeys: (): void => {
       era += 1
       keys = []
     },
     statuses: (): string => [...statuses].map(([status, count]) => `${status}: ${count}`).join(', '),
-    /**
-     * Clients that ask one request after another, half of them with keys.
-     * @param service null while there is none
-     */
+    /** Starts clients, half of them with keys. @param service returns null while no service runs */
     load: (service: () => RunningService | null, clients: number): Load => {
       let stopped = false
       const work = async (keyed: boolean): Promise<void> => {
-        while (!stopped) await ask(service, keyed, () => !stopped)
+        while (!stopped) await send(service, keyed, () => !stopped)
       }
       const done = Promise.all(Array.from({ length: clients }, (_, index) => work(index % 2 === 0)))
       return {
@@ -100,10 +97,10 @@ export const createLedger = () => {
         },
       }
     },
-    /** Compares with the log of a deployment at rest. */
+    /** Compares the responses with the log of a stopped deployment. */
     compare: async (dataDirectory: string): Promise<void> => {
       const missing = new Set(answered.keys())
-      // One file at a time: an hour's log doesn't fit into one string.
+      // One file at a time, because a long log does not fit in one string.
       for (const { path } of segmentsSince(join(dataDirectory, 'decisions'), 0)) {
         for (const uuid of readFileSync(path, 'utf8').match(/(?<="uuid":")[^"]+/g) ?? []) missing.delete(uuid)
       }
@@ -116,7 +113,7 @@ export const createLedger = () => {
 
 export type Ledger = ReturnType<typeof createLedger>
 
-/** @returns how long the service took until it said that it is ready, milliseconds. @throws after the limit */
+/** Returns the milliseconds until the service is ready. @throws Error after the limit */
 export const readyAfterMs = async (service: RunningService, limitMs = 60_000): Promise<number> => {
   const startedMs = performance.now()
   for (;;) {
@@ -128,7 +125,7 @@ export const readyAfterMs = async (service: RunningService, limitMs = 60_000): P
   }
 }
 
-/** Prints what was found and ends the program: 0 without a problem, else 1. */
+/** Prints the problems, and exits with 0 without problems, otherwise 1. */
 export const conclude = (ledger: Pick<Ledger, 'problems' | 'count' | 'statuses'>, figures: string): never => {
   for (const problem of ledger.problems.slice(0, 20)) process.stdout.write(`problem: ${problem}\n`)
   process.stdout.write(

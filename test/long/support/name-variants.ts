@@ -1,8 +1,8 @@
-// Ways in which a listed name is written otherwise: by who mistypes it, abbreviates it, or writes it in another alphabet.
+// Variants of listed names: typing errors, abbreviations, and other alphabets.
 import anyAscii from 'any-ascii'
 import type { ListedEntry } from '../../../src/modules/screening/matching/entry.ts'
 
-/** Mulberry32: the same numbers for the same seed. */
+/** Mulberry32, a seeded random generator. */
 export const createRandom = (seed: number): (() => number) => {
   let state = seed | 0
   return () => {
@@ -15,23 +15,23 @@ export const createRandom = (seed: number): (() => number) => {
 
 export interface Variant {
   readonly name: string
-  /** Of the entry's own name, not of its aliases. */
+  /** Whether it applies only to the primary name, not to aliases. */
   readonly ofPrimary: boolean
   readonly ofCompanies: boolean
   suits(entry: ListedEntry): boolean
-  /** Null: the name can't be written so. */
+  /** Returns null if the name has no such variant. */
   write(name: string, random: () => number, entry: ListedEntry): string | null
 }
 
 const ROWS = ['qwertyuiop', 'asdfghjkl', 'zxcvbnm']
-const neighbourOf = (letter: string, random: () => number): string => {
+const neighborOf = (letter: string, random: () => number): string => {
   const row = ROWS.find((keys) => keys.includes(letter)) ?? ''
   const at = row.indexOf(letter)
   const near = [row[at - 1], row[at + 1]].filter((key) => key !== undefined)
   return near[Math.floor(random() * near.length)] ?? 'e'
 }
 
-/** One key left out, doubled, exchanged with its neighbour on the keyboard, or struck before the one before it. */
+/** Omits a key, doubles it, replaces it with a neighbor on the keyboard, or swaps it with the next. */
 const mistype = (text: string, random: () => number): string => {
   const places = [...text].flatMap((letter, at) => (/[a-z]/i.test(letter) ? [at] : []))
   const at = places[Math.floor(random() * places.length)]
@@ -43,15 +43,15 @@ const mistype = (text: string, random: () => number): string => {
     case 1:
       return before + letter + letter + after
     case 2:
-      return before + neighbourOf(letter.toLowerCase(), random) + after
+      return before + neighborOf(letter.toLowerCase(), random) + after
     default:
       return after === ''
-        ? before + neighbourOf(letter.toLowerCase(), random)
+        ? before + neighborOf(letter.toLowerCase(), random)
         : before + after[0] + letter + after.slice(1)
   }
 }
 
-/** Pairs of Latin letters and what is written for them. */
+/** Pairs of Latin letters and their transliteration. */
 const lettersOf = (pairs: string, unwritten: readonly string[] = []): Readonly<Record<string, string>> =>
   Object.fromEntries([
     ...pairs.matchAll(/(\S+) (\S+)/g).map(([, latin, written]) => [latin, written]),
@@ -117,7 +117,7 @@ const inArabic = (name: string): string =>
     .join(' ')
     .replaceAll('ال ', 'ال')
 
-/** Syllable → a sign that is read so. */
+/** Syllable → a character with this reading. */
 const SIGNS = new Map<string, string>()
 for (let code = 0x4e00; code <= 0x9fa5; code++) {
   const sign = String.fromCodePoint(code)
@@ -135,7 +135,7 @@ const syllablesOf = (word: string): readonly string[] | null => {
   return null
 }
 
-/** Family name first and without spaces: publishers write it last. */
+/** The family name is first and without spaces; lists publish it last. */
 const inHan = (name: string): string | null => {
   const words = anyAscii(name)
     .toLowerCase()
@@ -154,7 +154,7 @@ const anyOf = (countries: ReadonlySet<string>) => (entry: ListedEntry) =>
 const anyEntry = (): boolean => true
 
 const lettersIn = (name: string): number => name.replaceAll(/[^a-z]/gi, '').length
-/** Shorter names are other names once a key is wrong. */
+/** Shorter names with a wrong key are other names. */
 const ONE_KEY_MIN = 6
 const TWO_KEYS_MIN = 10
 

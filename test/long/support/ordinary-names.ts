@@ -1,4 +1,4 @@
-// Given names and family names of many countries and languages, put together by chance. The names are @faker-js/faker's.
+// Random combinations of given names and family names of many countries and languages from @faker-js/faker.
 import { allLocales } from '@faker-js/faker'
 
 export interface OrdinaryName {
@@ -15,7 +15,7 @@ const namesOf = (names: ByGender): readonly string[] => [
   ...(names?.male ?? []),
 ]
 
-/** Fewer say nothing of a country. */
+/** Locales with fewer names are not representative. */
 const GIVEN_MIN = 20
 const FAMILY_MIN = 15
 
@@ -39,7 +39,7 @@ const namesFrom = (countries: typeof COUNTRIES, random: () => number, count: num
 export const ordinaryNames = (random: () => number, count: number): readonly OrdinaryName[] =>
   namesFrom(COUNTRIES, random, count)
 
-/** Countries and languages whose names are in letters that leave vowels out, or in signs for syllables. */
+/** Locales whose names are in scripts without vowels or with syllables. */
 const NATIVE = COUNTRIES.filter(({ locale }) => /^(?:ar|fa|he|ja|ko|ku_ckb|ur|zh)/.test(locale))
 
 export const nativeNames = (random: () => number, count: number): readonly OrdinaryName[] =>
