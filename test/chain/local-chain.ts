@@ -8,7 +8,7 @@ import {
   getAddress,
   type Hex,
 } from 'viem'
-import { type CompiledContract, type CompiledContracts, loadContracts } from '../../contracts/build.ts'
+import { type CompiledContract, loadContracts } from '../../contracts/build.ts'
 import { startAnvil } from './anvil.ts'
 
 export interface Deployed {
@@ -33,27 +33,6 @@ export interface Receipt {
   /** Null if the transaction succeeded. */
   readonly reverted: string | null
   readonly logs: ReadonlyArray<{ readonly address: Hex; readonly topics: [Hex, ...Hex[]]; readonly data: Hex }>
-}
-
-export interface LocalChain {
-  readonly url: string
-  readonly accounts: readonly Hex[]
-  readonly contracts: CompiledContracts
-  request<Result>(method: string, parameters?: readonly unknown[]): Promise<Result>
-  deploy(contract: string | CompiledContract, ...parameters: readonly unknown[]): Promise<Deployed>
-  /** Calls eth_call on the latest block. */
-  call(call: Call): Promise<Outcome>
-  /** Returns the result of a call that must not revert. */
-  read<Result>(to: Deployed, name: string, ...parameters: readonly unknown[]): Promise<Result>
-  /** Sends a transaction in a separate block. */
-  send(call: Call): Promise<Receipt>
-  setChainId(chainId: number): Promise<void>
-  /** Timestamp of the latest block. */
-  timestampSeconds(): Promise<number>
-  /** Sets the timestamp of the next block. */
-  setNextTimestamp(seconds: number): Promise<void>
-  mine(blocks?: number): Promise<void>
-  stop(): Promise<void>
 }
 
 interface RpcError {
@@ -83,14 +62,14 @@ const quantity = (value: bigint | number): Hex => `0x${value.toString(16)}`
 const GAS = quantity(5_000_000)
 
 /** @param gas as for startAnvil */
-export const startLocalChain = async (chainId: number, gas?: 'free' | 'usual'): Promise<LocalChain> => {
+export const startLocalChain = async (chainId: number, gas?: 'free' | 'usual') => {
   // Compiled before the node starts, so that a compiler error leaves no process.
   const contracts = await loadContracts()
   const errors = Object.values(contracts).flatMap((contract) => contract.abi.filter((item) => item.type === 'error'))
   const node = await startAnvil(chainId, gas)
   let requests = 0
 
-  const request: LocalChain['request'] = async <Result>(method: string, params: readonly unknown[] = []) => {
+  const request = async <Result>(method: string, params: readonly unknown[] = []): Promise<Result> => {
     requests += 1
     const response = await fetch(node.url, {
       method: 'POST',
@@ -119,7 +98,8 @@ export const startLocalChain = async (chainId: number, gas?: 'free' | 'usual'): 
     data: encodeFunctionData({ abi: call.to.abi, functionName: call.name, args: call.arguments ?? [] }),
   })
 
-  const call: LocalChain['call'] = async (wanted) => {
+  /** Calls eth_call on the latest block. */
+  const call = async (wanted: Call): Promise<Outcome> => {
     try {
       const data = await request<Hex>('eth_call', [transaction(wanted), 'latest'])
       return { result: decodeFunctionResult({ abi: wanted.to.abi, functionName: wanted.name, data }) }
@@ -149,7 +129,7 @@ export const startLocalChain = async (chainId: number, gas?: 'free' | 'usual'): 
     request,
     call,
 
-    async deploy(contract, ...parameters) {
+    async deploy(contract: string | CompiledContract, ...parameters: readonly unknown[]): Promise<Deployed> {
       const compiled = typeof contract === 'string' ? contracts[contract] : contract
       if (compiled === undefined) throw new Error(`no contract ${String(contract)}`)
       const data = encodeDeployData({ abi: compiled.abi, bytecode: compiled.bytecode, args: parameters })
@@ -158,13 +138,15 @@ export const startLocalChain = async (chainId: number, gas?: 'free' | 'usual'): 
       return { address: getAddress(receipt.contractAddress), abi: compiled.abi }
     },
 
-    async read<Result>(to: Deployed, name: string, ...parameters: readonly unknown[]) {
+    /** Returns the result of a call that must not revert. */
+    async read<Result>(to: Deployed, name: string, ...parameters: readonly unknown[]): Promise<Result> {
       const outcome = await call({ to, name, arguments: parameters })
       if ('reverted' in outcome) throw new Error(`${name} reverted: ${outcome.reverted}`)
       return outcome.result as Result
     },
 
-    async send(wanted) {
+    /** Sends a transaction in a separate block. */
+    async send(wanted: Call): Promise<Receipt> {
       const receipt = await mined(transaction(wanted))
       const traced = async (): Promise<string> => {
         const parameters = [receipt.transactionHash, { tracer: 'callTracer' }]
@@ -177,13 +159,17 @@ export const startLocalChain = async (chainId: number, gas?: 'free' | 'usual'): 
       }
     },
 
-    setChainId: (id) => request('anvil_setChainId', [id]),
+    setChainId: (id: number) => request<void>('anvil_setChainId', [id]),
+    /** Returns the timestamp of the latest block. */
     async timestampSeconds() {
       const block = await request<{ timestamp: Hex }>('eth_getBlockByNumber', ['latest', false])
       return Number(block.timestamp)
     },
-    setNextTimestamp: (seconds) => request('evm_setNextBlockTimestamp', [seconds]),
-    mine: (blocks = 1) => request('anvil_mine', [quantity(blocks)]),
+    /** Sets the timestamp of the next block. */
+    setNextTimestamp: (seconds: number) => request<void>('evm_setNextBlockTimestamp', [seconds]),
+    mine: (blocks = 1) => request<void>('anvil_mine', [quantity(blocks)]),
     stop: () => node.stop(),
   }
 }
+
+export type LocalChain = Awaited<ReturnType<typeof startLocalChain>>

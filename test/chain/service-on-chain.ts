@@ -8,7 +8,7 @@ import { dataFolderAt } from '../../src/setup/data-folder.ts'
 import { openStore } from '../../src/store/store.ts'
 import { type RunningService, startService } from '../service/start-service.ts'
 import { type AttestationArgument, testAttester } from './attesting.ts'
-import { type Deployed, type LocalChain, startLocalChain } from './local-chain.ts'
+import { type LocalChain, startLocalChain } from './local-chain.ts'
 
 export const EVM_CHAINS: readonly EvmChain[] = BUILT_IN_CHAINS.flatMap((chain) =>
   chain.family === 'evm' ? [chain] : [],
@@ -20,24 +20,6 @@ export const SECOND_ATTESTER = testAttester(2).address
 const SUPPLY = 10n ** 24n
 
 export type ExampleContract = 'GuardedVault' | 'GuardedToken' | 'BasicGuardedVault' | 'BasicGuardedToken'
-
-/** The contract that is bound to the project, and an unbound copy. */
-export interface ContractPair {
-  readonly target: Deployed
-  readonly twin: Deployed
-}
-
-export interface ServiceOnChain {
-  readonly chain: LocalChain
-  readonly service: RunningService
-  readonly quickstart: Readonly<Record<string, string>>
-  readonly verificationHash: string
-  readonly registry: Deployed
-  readonly contracts: Readonly<Record<ExampleContract, ContractPair>>
-  /** @throws Error if the service does not attest */
-  attest(body: Readonly<Record<string, string>>): Promise<AttestationArgument>
-  stop(): Promise<void>
-}
 
 /** Binds the addresses to the project on every EVM chain. */
 const bindEverywhere = async (
@@ -70,7 +52,8 @@ const deployContracts = async (chain: LocalChain, evmAttester: string, verificat
   for (const attester of [evmAttester, SECOND_ATTESTER]) {
     await chain.send({ to: registry, name: 'registerAttester', arguments: [attester] })
   }
-  const pair = async (contract: ExampleContract, ...more: readonly bigint[]): Promise<ContractPair> => ({
+  /** Deploys the contract that is bound to the project, and an unbound copy. */
+  const pair = async (contract: ExampleContract, ...more: readonly bigint[]) => ({
     target: await chain.deploy(contract, owner, registry.address, verificationHash, ...more),
     twin: await chain.deploy(contract, owner, registry.address, verificationHash, ...more),
   })
@@ -85,9 +68,10 @@ const deployContracts = async (chain: LocalChain, evmAttester: string, verificat
   }
 }
 
+/** @throws Error if the service does not attest */
 const createAttest =
-  (service: RunningService): ServiceOnChain['attest'] =>
-  async (body) => {
+  (service: RunningService) =>
+  async (body: Readonly<Record<string, string>>): Promise<AttestationArgument> => {
     const response = await service.attest(body)
     const text = await response.text()
     if (response.status !== 200) throw new Error(`no attestation: ${response.status} ${text}`)
@@ -99,26 +83,15 @@ const createAttest =
     return { ...answer.attestation, expiration: BigInt(answer.attestation.expiration) }
   }
 
-const connect = async (
-  chain: LocalChain,
-  service: RunningService,
-  stop: () => Promise<void>,
-): Promise<ServiceOnChain> => {
+const connect = async (chain: LocalChain, service: RunningService, stop: () => Promise<void>) => {
   const { quickstart, dataDirectory } = service
   const verificationHash = quickstart['VERIFICATION_HASH'] ?? ''
   const deployed = await deployContracts(chain, quickstart['EVM_ATTESTER'] ?? '', verificationHash)
   const targets = Object.values(deployed.contracts).map(({ target }) => target.address)
   await bindEverywhere(dataDirectory, verificationHash, targets)
-  return {
-    ...deployed,
-    chain,
-    service,
-    quickstart,
-    verificationHash,
-    attest: createAttest(service),
-    stop,
-  }
+  return { ...deployed, chain, verificationHash, attest: createAttest(service), stop }
 }
+export type ServiceOnChain = Awaited<ReturnType<typeof connect>>
 
 /** Stops everything if a part cannot be started. */
 export const startServiceOnChain = async (): Promise<ServiceOnChain> => {

@@ -1,6 +1,6 @@
 // The authority and attesters of the registry program, and the service's reader of its accounts (threats row 42).
 import { beforeEach, describe, expect, test } from 'bun:test'
-import { type Keypair, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
+import { type Keypair, PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js'
 import { accountOf, programDataOf } from '../../src/client/solana-accounts.ts'
 import {
   acceptAuthorityInstruction,
@@ -27,8 +27,16 @@ import {
   upgrader,
   WRONG_ADDRESS,
 } from './solana-administration.ts'
-import { deployProgram, setUpgradeAuthority } from './solana-deployment.ts'
-import { deploymentOf, keypair, loadProgram, POLICY, textOf, withAccount, withoutSignature } from './solana-world.ts'
+import { setUpgradeAuthority } from './solana-deployment.ts'
+import {
+  deploymentOf,
+  expectExactLengths,
+  keypair,
+  POLICY,
+  textOf,
+  withAccount,
+  withoutSignature,
+} from './solana-world.ts'
 import { describeOnSvm } from './svm.ts'
 
 const ALREADY_INITIALIZED = 6004
@@ -43,10 +51,7 @@ describeOnSvm('the administration of the registry program', () => {
   describe('initialize', () => {
     const another = deploymentOf(160)
     const program = textOf(another.program)
-    beforeEach(() => {
-      world.svm.give(another.authority.publicKey, 10_000_000_000n)
-      deployProgram(world.svm, loadProgram('registry'), another)
-    })
+    beforeEach(() => void world.deploy('registry'))
 
     test('is allowed once, to the upgrade authority of the program', () => {
       const own = initializeRegistryInstruction(program, textOf(another.authority))
@@ -118,9 +123,7 @@ describeOnSvm('the administration of the registry program', () => {
     })
 
     test('cannot be registered with another registry program', () => {
-      const another = deploymentOf(160)
-      world.svm.give(another.authority.publicKey, 10_000_000_000n)
-      deployProgram(world.svm, loadProgram('registry'), another)
+      const another = world.deploy('registry')
       const program = textOf(another.program)
       world.must(initializeRegistryInstruction(program, textOf(another.authority)), another.authority)
       const foreign = accountOf(another.program.publicKey, 'predicate_registry')
@@ -177,16 +180,7 @@ describeOnSvm('the administration of the registry program', () => {
 
   test('every instruction refuses truncated data or accounts, and trailing data', () => {
     for (const [instruction, ...signers] of everyInstruction()) {
-      const { keys, data } = instruction
-      const withData = (bytes: Buffer) => run(new TransactionInstruction({ ...instruction, data: bytes }), ...signers)
-      for (let length = 0; length < data.length; length += 1) {
-        expect(withData(data.subarray(0, length))).toMatch(/InvalidInstructionData/)
-      }
-      expect(withData(Buffer.concat([data, Buffer.from([0])]))).toMatch(/InvalidInstructionData/)
-      for (let count = 0; count < keys.length; count += 1) {
-        const fewer = new TransactionInstruction({ ...instruction, keys: keys.slice(0, count) })
-        expect(run(fewer, ...signers)).toMatch(/NotEnoughAccountKeys/)
-      }
+      expectExactLengths(instruction, (changed) => run(changed, ...signers))
     }
   })
 

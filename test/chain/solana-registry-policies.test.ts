@@ -20,7 +20,7 @@ import {
   WRONG_ADDRESS,
 } from './solana-administration.ts'
 import { deployProgram, setUpgradeAuthority } from './solana-deployment.ts'
-import { deploymentOf, keypair, loadProgram, textOf, withAccount, withoutSignature } from './solana-world.ts'
+import { keypair, loadProgram, textOf, withAccount, withoutSignature } from './solana-world.ts'
 import { describeOnSvm } from './svm.ts'
 
 describeOnSvm('policies in the registry program', () => {
@@ -51,9 +51,7 @@ describeOnSvm('policies in the registry program', () => {
 
     test('is not set with the key of the program or with other program data', () => {
       const program = keypair(160)
-      const another = deploymentOf(160)
-      world.svm.give(another.authority.publicKey, 10_000_000_000n)
-      deployProgram(world.svm, loadProgram('vault'), another)
+      const another = world.deploy('vault')
       const bare = { target: textOf(program), authority: textOf(stranger) }
       const signed = setPolicyInstruction(world.registry, bare, 'x-1', { targetSigns: true })
       expect(run(signed, stranger, program)).toBe(UNAUTHORIZED)

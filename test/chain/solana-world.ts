@@ -1,5 +1,6 @@
 // A Solana machine with an initialized registry program, a guarded program with a policy, two registered attesters and a
 // user, and attestations of our signing code.
+import { expect } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { Keypair, type PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import bs58 from 'bs58'
@@ -15,8 +16,8 @@ import {
 import { createEd25519Signer } from '../../src/signing/ed25519.ts'
 import { solanaMessageBuilder } from '../signing/statements.ts'
 import { testKey } from '../signing/test-keys.ts'
-import type { Deployment } from './solana-deployment.ts'
-import { type LocalSvm, type SvmOutcome, startLocalSvm } from './svm.ts'
+import { type Deployment, deployProgram } from './solana-deployment.ts'
+import { type SvmOutcome, startLocalSvm } from './svm.ts'
 
 export const START_SECONDS = 2_000_000_000
 export const POLICY = 'x-0123456789abcdef'
@@ -44,23 +45,35 @@ export const errorOf = ({ error }: Pick<SvmOutcome, 'error'>): number | string |
 
 export const textOf = ({ publicKey }: Keypair): string => publicKey.toBase58()
 
-/** Replaces an account of the instruction. */
-export const withAccount = (
-  instruction: TransactionInstruction,
-  at: number,
-  pubkey: PublicKey,
-): TransactionInstruction =>
+const withMeta = (instruction: TransactionInstruction, at: number, change: { pubkey?: PublicKey; isSigner?: false }) =>
   new TransactionInstruction({
     ...instruction,
-    keys: instruction.keys.map((key, index) => (index === at ? { ...key, pubkey } : key)),
+    keys: instruction.keys.map((key, index) => (index === at ? { ...key, ...change } : key)),
   })
 
+/** Replaces an account of the instruction. */
+export const withAccount = (instruction: TransactionInstruction, at: number, pubkey: PublicKey) =>
+  withMeta(instruction, at, { pubkey })
+
 /** Removes the signature requirement of an account. */
-export const withoutSignature = (instruction: TransactionInstruction, at: number): TransactionInstruction =>
-  new TransactionInstruction({
-    ...instruction,
-    keys: instruction.keys.map((key, index) => (index === at ? { ...key, isSigner: false } : key)),
-  })
+export const withoutSignature = (instruction: TransactionInstruction, at: number) =>
+  withMeta(instruction, at, { isSigner: false })
+
+/** Expects that truncated data, trailing data and fewer accounts are refused. */
+export const expectExactLengths = (
+  instruction: TransactionInstruction,
+  run: (changed: TransactionInstruction) => number | string | null,
+): void => {
+  const { data, keys } = instruction
+  const truncated = Array.from(data, (_, length) => data.subarray(0, length))
+  for (const bytes of [...truncated, Buffer.concat([data, Buffer.from([0])])]) {
+    expect(run(new TransactionInstruction({ ...instruction, data: bytes }))).toMatch(/InvalidInstructionData/)
+  }
+  for (let count = 0; count < keys.length; count += 1) {
+    const fewer = new TransactionInstruction({ ...instruction, keys: keys.slice(0, count) })
+    expect(run(fewer)).toMatch(/NotEnoughAccountKeys/)
+  }
+}
 
 export const loadProgram = (name: ProgramName): Buffer => readFileSync(programFile(name))
 
@@ -70,35 +83,7 @@ export const deploymentOf = (number: number): Deployment => ({
   authority: keypair(number + 2),
 })
 
-export interface SolanaWorld {
-  readonly svm: LocalSvm
-  readonly registry: string
-  readonly registryDeployment: Deployment
-  /** The guarded program: the vault, with a policy of its upgrade authority. */
-  readonly target: string
-  readonly targetDeployment: Deployment
-  readonly user: Keypair
-  /** Numbers of the registered attesters' keys. */
-  readonly attesters: readonly [number, number]
-  /** Runs an instruction. @throws Error if it fails */
-  must(instruction: TransactionInstruction, ...signers: readonly Keypair[]): SvmOutcome
-  /** Returns a new, reproducible uuid. */
-  nextUuid(): string
-  call(changes?: Partial<SolanaAttestedCall>): Required<SolanaAttestedCall>
-  /** Returns a valid attestation for five minutes, and its two instructions. */
-  attested(): {
-    readonly call: Required<SolanaAttestedCall>
-    readonly attestation: Attestation
-    readonly check: TransactionInstruction
-    readonly validation: TransactionInstruction
-  }
-  /** Returns the signature check and the validation. */
-  instructions(call: SolanaAttestedCall, attestation: Attestation): [TransactionInstruction, TransactionInstruction]
-  /** Runs both, signed by the user. */
-  spend(call: SolanaAttestedCall, attestation: Attestation): SvmOutcome
-}
-
-export const createSolanaWorld = (rules?: 'usual' | 'all'): SolanaWorld => {
+export const createSolanaWorld = (rules?: 'usual' | 'all') => {
   const svm = startLocalSvm(rules)
   svm.setSeconds(BigInt(START_SECONDS))
   const registryDeployment = deploymentOf(110)
@@ -114,12 +99,14 @@ export const createSolanaWorld = (rules?: 'usual' | 'all'): SolanaWorld => {
   const authority = registryDeployment.authority.publicKey.toBase58()
   let uuids = 0
 
+  /** Runs an instruction. @throws Error if it fails */
   const must = (instruction: TransactionInstruction, ...signers: readonly Keypair[]): SvmOutcome => {
     const outcome = svm.run([instruction], signers)
     if (outcome.error !== null) throw new Error(outcome.error)
     return outcome
   }
   must(initializeRegistryInstruction(registry, authority), registryDeployment.authority)
+  /** Numbers of the registered attesters' keys. */
   const attesters = [140, 141] as const
   for (const number of attesters) {
     const attester = keypair(number).publicKey.toBase58()
@@ -128,11 +115,12 @@ export const createSolanaWorld = (rules?: 'usual' | 'all'): SolanaWorld => {
   const change = { target, authority: targetDeployment.authority.publicKey.toBase58() }
   must(setPolicyInstruction(registry, change, POLICY), targetDeployment.authority)
 
+  /** Returns a new, reproducible uuid. */
   const nextUuid = (): string => {
     uuids += 1
     return `00000000-0000-4000-8000-${uuids.toString(16).padStart(12, '0')}`
   }
-  const call: SolanaWorld['call'] = (changes) => {
+  const call = (changes: Partial<SolanaAttestedCall> = {}): Required<SolanaAttestedCall> => {
     const from = user.publicKey.toBase58()
     return { from, to: target, verificationHash: POLICY, data: '0x0700', lamports: 5n, ...changes }
   }
@@ -140,6 +128,7 @@ export const createSolanaWorld = (rules?: 'usual' | 'all'): SolanaWorld => {
     svm,
     registry,
     registryDeployment,
+    /** The guarded program: the vault, with a policy of its upgrade authority. */
     target,
     targetDeployment,
     user,
@@ -147,16 +136,29 @@ export const createSolanaWorld = (rules?: 'usual' | 'all'): SolanaWorld => {
     must,
     nextUuid,
     call,
+    /** Returns a valid attestation for five minutes, and its two instructions. */
     attested: () => {
-      const asked = call()
-      const attestation = attest(asked, nextUuid(), START_SECONDS + 300, attesters[0])
-      const [check, validation] = solanaAttestationInstructions(registry, asked, attestation)
-      return { call: asked, attestation, check, validation }
+      const attestedCall = call()
+      const attestation = attest(attestedCall, nextUuid(), START_SECONDS + 300, attesters[0])
+      const [check, validation] = solanaAttestationInstructions(registry, attestedCall, attestation)
+      return { call: attestedCall, attestation, check, validation }
     },
-    instructions: (asked, attestation) => solanaAttestationInstructions(registry, asked, attestation),
-    spend: (asked, attestation) => svm.run(solanaAttestationInstructions(registry, asked, attestation), [user]),
+    /** Returns the signature check and the validation. */
+    instructions: (attestedCall: SolanaAttestedCall, attestation: Attestation) =>
+      solanaAttestationInstructions(registry, attestedCall, attestation),
+    /** Runs both, signed by the user. */
+    spend: (attestedCall: SolanaAttestedCall, attestation: Attestation) =>
+      svm.run(solanaAttestationInstructions(registry, attestedCall, attestation), [user]),
+    /** Deploys another program. */
+    deploy: (name: ProgramName): Deployment => {
+      const deployment = deploymentOf(160)
+      svm.give(deployment.authority.publicKey, LAMPORTS)
+      deployProgram(svm, loadProgram(name), deployment)
+      return deployment
+    },
   }
 }
+export type SolanaWorld = ReturnType<typeof createSolanaWorld>
 
 /** Creates a world whose user is an attacker; `pause` returns an instruction without effect. */
 export const createAttackedWorld = () => {

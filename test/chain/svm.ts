@@ -37,36 +37,16 @@ export interface SvmOutcome {
   readonly returned: Uint8Array
 }
 
-export interface LocalSvm {
-  /** Pays for every transaction. */
-  readonly payer: Keypair
-  /** Runs one transaction of these instructions, signed by the payer and by required signers only. */
-  run(instructions: readonly TransactionInstruction[], signers?: readonly Keypair[]): SvmOutcome
-  /** Runs a signed transaction with the latest block hash. */
-  runSigned(transaction: Transaction): SvmOutcome
-  latestBlockhash(): string
-  account(address: PublicKey): SvmAccount | null
-  /** Sets an account without a transaction. */
-  setAccount(address: PublicKey, account: SvmAccount): void
-  give(address: PublicKey, lamports: bigint): void
-  /** The clock of the machine, in Unix seconds. */
-  setSeconds(seconds: bigint): void
-  /** Advances the slot, because a program can be called only after the slot of its deployment. */
-  nextSlot(): void
-  rentExemptLamports(bytes: number): bigint
-  /** Sets a program without the loader, which deployProgram() uses. */
-  addProgram(address: PublicKey, file: Uint8Array, upgradeAuthority: PublicKey): void
-}
-
 /** @param rules `all`: with every feature of this runtime, active on a cluster or not */
-export const startLocalSvm = (rules: 'usual' | 'all' = 'usual'): LocalSvm => {
+export const startLocalSvm = (rules: 'usual' | 'all' = 'usual') => {
   if (liteSvm === null) throw new Error('litesvm is not installed')
   const { FailedTransactionMetadata, FeatureSet, LiteSVM } = liteSvm
   const svm = new LiteSVM()
   if (rules === 'all') svm.withFeatureSet(FeatureSet.allEnabled()).withBuiltins().withPrecompiles()
   const payer = Keypair.fromSeed(testKey(100))
   svm.airdrop(payer.publicKey, 1_000_000_000_000n)
-  const runSigned: LocalSvm['runSigned'] = (transaction) => {
+  /** Runs a signed transaction with the latest block hash. */
+  const runSigned = (transaction: Transaction): SvmOutcome => {
     const outcome = svm.sendTransaction(transaction)
     // With the same block hash, an equal transaction would be refused as a duplicate.
     svm.expireBlockhash()
@@ -78,7 +58,8 @@ export const startLocalSvm = (rules: 'usual' | 'all' = 'usual'): LocalSvm => {
       returned: meta.returnData().data(),
     }
   }
-  const run: LocalSvm['run'] = (instructions, signers = []) => {
+  /** Runs one transaction of these instructions, signed by the payer and by required signers only. */
+  const run = (instructions: readonly TransactionInstruction[], signers: readonly Keypair[] = []): SvmOutcome => {
     const transaction = new Transaction()
     transaction.recentBlockhash = svm.latestBlockhash()
     transaction.feePayer = payer.publicKey
@@ -90,25 +71,30 @@ export const startLocalSvm = (rules: 'usual' | 'all' = 'usual'): LocalSvm => {
     return runSigned(transaction)
   }
   return {
+    /** Pays for every transaction. */
     payer,
     run,
     runSigned,
     latestBlockhash: () => svm.latestBlockhash(),
-    account: (address) => svm.getAccount(address),
-    setAccount: (address, account) => svm.setAccount(address, { ...account, rentEpoch: 0 }),
-    give: (address, lamports) => void svm.airdrop(address, lamports),
-    setSeconds: (seconds) => {
+    account: (address: PublicKey): SvmAccount | null => svm.getAccount(address),
+    /** Sets an account without a transaction. */
+    setAccount: (address: PublicKey, account: SvmAccount) => svm.setAccount(address, { ...account, rentEpoch: 0 }),
+    give: (address: PublicKey, lamports: bigint) => void svm.airdrop(address, lamports),
+    /** Sets the clock of the machine, in Unix seconds. */
+    setSeconds: (seconds: bigint) => {
       const clock = svm.getClock()
       clock.unixTimestamp = seconds
       svm.setClock(clock)
     },
+    /** Advances the slot, because a program can be called only after the slot of its deployment. */
     nextSlot: () => {
       const clock = svm.getClock()
       clock.slot += 1n
       svm.setClock(clock)
     },
-    rentExemptLamports: (bytes) => svm.minimumBalanceForRentExemption(BigInt(bytes)),
-    addProgram: (address, file, upgradeAuthority) => {
+    rentExemptLamports: (bytes: number) => svm.minimumBalanceForRentExemption(BigInt(bytes)),
+    /** Sets a program without the loader, which deployProgram() uses. */
+    addProgram: (address: PublicKey, file: Uint8Array, upgradeAuthority: PublicKey) => {
       svm.addProgram(address, file)
       const programData = programDataOf(address)
       const made = svm.getAccount(programData)
@@ -119,3 +105,5 @@ export const startLocalSvm = (rules: 'usual' | 'all' = 'usual'): LocalSvm => {
     },
   }
 }
+
+export type LocalSvm = ReturnType<typeof startLocalSvm>
