@@ -1,5 +1,5 @@
 // Quality of name screening on complete lists: recall for variants of listed names, hits among ordinary names of many
-// countries, time and memory, and a comparison with published pairs of two other projects.
+// countries, time and memory.
 //   bun test/long/name-matching.ts SDN.CSV ALT.CSV ADD.CSV SDN_COMMENTS.CSV UN.XML [seed]
 import { readFileSync } from 'node:fs'
 import { DEFAULT_THRESHOLD } from '../../src/domain/screening-hit.ts'
@@ -175,39 +175,6 @@ console.log(
   `one search, the least of ${ROUNDS} rounds: ${quantile(0.5)} ms median, ${quantile(0.99)} ms p99, of ${timed.length}; ${((user + system) / 1_000 / ROUNDS / timed.length).toFixed(2)} ms of processor on average`,
 )
 
-const rowsOf = (file: string): readonly (readonly string[])[] =>
-  [...csvRows(readFileSync(`${import.meta.dir}/../data/screening/${file}`, 'utf8'))].slice(1)
-const scoreOf = (kind: string, name: string, listedName: string): number => {
-  const subjectKind = kind === 'person' ? 'person' : 'organization'
-  const entry = { id: '1', kind: subjectKind, names: [listedName], birthDates: [], countries: [], wallets: [] } as const
-  const alone = openScreening(buildScreening([{ list: 'pair', entries: [entry] }]))
-  return alone.screen({ name, kind: subjectKind }, 1).hits[0]?.score ?? 0
-}
-const THEIR_THRESHOLD = 0.7
-const outcome = { both: 0, onlyOurs: 0, onlyTheirs: 0, neither: 0 }
-console.log("OpenSanctions' pairs, where the verdicts differ (theirs at 0.7):")
-for (const [kind = '', screenedName = '', name = '', same, score] of rowsOf('pairs-opensanctions.csv')) {
-  const mine = scoreOf(kind, screenedName, name)
-  const isSame = same === 'true'
-  const [ours, theirs] = [mine >= DEFAULT_THRESHOLD === isSame, Number(score) >= THEIR_THRESHOLD === isSame]
-  outcome[ours ? (theirs ? 'both' : 'onlyOurs') : theirs ? 'onlyTheirs' : 'neither'] += 1
-  if (ours !== theirs)
-    console.log(
-      `  ${ours ? 'ours is right  ' : 'theirs is right'} ${screenedName} / ${name}: ${isSame ? 'same' : 'not the same'}, ours ${mine}, theirs ${score}`,
-    )
-}
-console.log(
-  `  right: both ${outcome.both}, ours alone ${outcome.onlyOurs}, theirs alone ${outcome.onlyTheirs}, neither ${outcome.neither}`,
-)
-console.log("moov's pairs that are more than 25 points apart:")
-let near = 0
-const moov = rowsOf('pairs-moov.csv')
-for (const [name = '', screenedName = '', score] of moov) {
-  const mine = Math.max(scoreOf('person', screenedName, name), scoreOf('organization', screenedName, name))
-  if (Math.abs(mine - 100 * Number(score)) <= 25) near += 1
-  else console.log(`  ${screenedName} / ${name}: ours ${mine}, theirs ${score}`)
-}
-console.log(`  ${near} of ${moov.length} are within 25 points`)
 if (process.env['SHOW_MISSED'] !== undefined) console.log([...missed, ...wrong].join('\n'))
 
 const failed =
