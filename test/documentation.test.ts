@@ -29,15 +29,10 @@ const PAGES = [
 
 /** Commands that do not run here: the test that runs each, or the reason why none does. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  'git clone <this repository> countersign && cd countersign': 'the address is the reader’s',
-  'bun start': 'test/service/lifecycle.test.ts',
-  'bun start --help': 'test/service/lifecycle.test.ts',
   'bun start --processes 4': 'test/long/service/processes.test.ts',
   'bun start --tracing-url http://127.0.0.1:4318 --tracing-sample 1': 'test/service/tracing.test.ts',
   'bun start --config docs/examples/screener.yaml': 'test/facts/screener-stub.test.ts',
   'bun run countersign screener-stub': 'test/facts/screener-stub.test.ts',
-  'npx -y bun@1.4.4 start': 'the test of npx below runs a command of the same kind',
-  'npx -y bun@1.4.4 …': 'the test of npx below runs one',
   'bun …': 'stands for the others',
   '. ./data/quickstart.env': 'the commands get its variables',
   'bun run countersign policy activate ID --revision 4 --override-second-person --reason "Ada and Bob are on a plane"':
@@ -50,57 +45,38 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'chown 1000 store passphrase evidence-key': 'needs another user’s rights',
   'chmod 600': 'needs no program of ours',
   'curl -N': 'an option, not a command',
-  'bun install': 'package.json runs it before every test run',
   'bun run test': 'runs this test',
-  'bun run test core': 'takes minutes; test/support/parts.test.ts',
-  'bun run test:core': 'takes minutes; .ci/run runs it',
-  'bun run test:long': 'takes minutes; .ci/run runs it',
   'bun run check': 'every commit runs it',
   'bun run format': 'changes the tree',
-  'bun run dev': 'runs until it is stopped',
-  'bun run test:watch': 'runs until it is stopped',
-  'bun --inspect src/main.ts --workers 0': 'runs until it is stopped',
-  'bun run test:mutate --sample 300 --seed 7': 'takes half an hour; test/mutate/mutants.test.ts',
-  'bun run test:mutate': 'takes half an hour; test/mutate/mutants.test.ts',
-  'bun run bench': 'takes minutes; test/bench/options.test.ts',
-  'bun run bench --json > result.json': 'takes minutes; test/bench/options.test.ts',
-  'bun run bench --help': 'test/bench/options.test.ts',
   'BENCH_KEY="$ATTESTATION_API_KEY" bun run bench --url "$ATTESTATION_URL" --to "$DEMO_CONTRACT" --rate 2000 --quick':
     'test/long/bench/run.test.ts',
-  'bun run bench --quick': 'takes minutes; test/bench/options.test.ts',
-  'bun run bench --only peers': 'downloads packages; test/bench/peers.test.ts',
-  'bun run bench --only overload': 'takes minutes; test/bench/options.test.ts',
-  'bun run bench --only scale': 'takes minutes; test/bench/options.test.ts',
   'bun bench/compare.ts before.json after.json': 'test/bench/result.test.ts',
-  'bun run countersign plan': 'measures this machine; test/long/bench/run.test.ts',
-  'bun run bench --ratios': 'takes minutes; test/bench/options.test.ts',
-  'bun run bench --only sweep': 'takes minutes; test/bench/options.test.ts',
-  'bun run countersign plan --rate 5000 --p99 20ms': 'measures this machine; test/long/bench/run.test.ts',
-  'bun run bench --only soak': 'takes an hour; test/bench/options.test.ts',
   'bun bench/speed-page.ts result.json': 'test/bench/speed-page.test.ts',
   'bun bench/token-speed.ts --write': 'takes two minutes and needs SoftHSM; test/bench/token-speed.test.ts',
   'bun test/service/api-promises.ts': 'writes what the API adds; test/service/api-promises.test.ts',
   'bun docs/generate-tables.ts --write': 'test/papers.test.ts',
-  'bun contracts/gas.ts': 'test/chain/gas-table.test.ts',
-  'bun contracts/gas.ts --write': 'test/chain/gas-table.test.ts',
-  'bun contracts/build.ts': 'test/chain/contract-sources.test.ts',
-  'bun contracts/solana/build.ts': 'test/chain/solana-programs.test.ts',
-  'bun contracts/solana/costs.ts': 'test/chain/gas-table.test.ts',
-  'bun audit': 'asks the registry; test/advisories.test.ts runs the check around it',
-  'bun audit --production': 'asks the registry; test/advisories.test.ts runs the check around it',
   'bun audit fix': 'changes what is installed',
-  'git clone <this repository> countersign': 'the address is the reader’s',
-  'npm install ./countersign-client-*.tgz': 'test/long/client/package.test.ts',
-  'bun add ./countersign-client-*.tgz': 'test/long/client/package.test.ts',
   'go mod edit -require countersign.example/client@v0.0.0 -replace countersign.example/client=/path/to/clone/clients/go':
     'the path is the reader’s; test/clients builds the module',
   'pip install ./clients/python': 'changes the machine; test/clients runs the folder',
-  'bun install --frozen-lockfile': 'package.json runs it before every test run',
   'tar -C image -c . | docker load': 'needs Docker',
   'bun test --timeout 30000 ./test/policy/cost.test.ts': 'the suite runs that file',
 }
 /** Kinds of commands that do not run here, and the reason. */
 const KINDS: ReadonlyArray<readonly [kind: RegExp, reason: string]> = [
+  [/^git clone <this repository> countersign(?: && cd countersign)?$/, 'the address is the reader’s'],
+  [/^bun start(?: --help)?$/, 'test/service/lifecycle.test.ts'],
+  [/^npx -y bun@1\.4\.4 (?:start|…)$/, 'the test of npx below runs a command of the same kind'],
+  [/^bun install(?: --frozen-lockfile)?$/, 'package.json runs it before every test run'],
+  [/^bun run test(?: |:)core$|^bun run test:long$/, 'takes minutes; .ci/run runs them'],
+  [/^bun (?:run dev|run test:watch|--inspect src\/main\.ts --workers 0)$/, 'runs until it is stopped'],
+  [/^bun run test:mutate(?: --sample 300 --seed 7)?$/, 'takes half an hour; test/mutate/mutants.test.ts'],
+  [/^bun run bench(?: --json > result\.json| --(?:help|quick|ratios))?$/, 'takes minutes; test/bench/options.test.ts'],
+  [/^bun run bench --only (?:overload|peers|scale|soak|sweep)$/, 'takes minutes; test/bench/options.test.ts'],
+  [/^bun run countersign plan(?: --rate 5000 --p99 20ms)?$/, 'measures this machine; test/long/bench/run.test.ts'],
+  [/^bun contracts\/(?:gas\.ts(?: --write)?|(?:solana\/)?build\.ts|solana\/costs\.ts)$/, 'test/chain'],
+  [/^bun audit(?: --production)?$/, 'requests the registry; test/advisories.test.ts runs the check around it'],
+  [/^(?:npm install|bun add) \.\/countersign-client-\*\.tgz$/, 'test/long/client/package.test.ts'],
   [/^bun deploy\/release\/[a-z-]+\.ts/, 'test/release and test/long/oci-image.ts run the scripts'],
   [/^bun test\/long\/[a-z-]+\.ts/, 'takes minutes'],
   [/^(?:mkdir|openssl|printf|for|ln|done)\b/, 'test/cluster/proxies.test.ts runs the block of deploy/README.md'],
@@ -221,6 +197,7 @@ describe('the commands of the documentation', () => {
   test('are listed only if they are printed, with existing tests and files', () => {
     const all = new Set(printed.map(({ command }) => command))
     expect(Object.keys(ELSEWHERE).filter((command) => !all.has(command))).toEqual([])
+    expect(KINDS.filter(([kind]) => ![...all].some((command) => kind.test(command)))).toEqual([])
     const reasons = [...Object.values(ELSEWHERE), ...KINDS.map(([, reason]) => reason)]
     const files = [...reasons, ...all].flatMap((text) => text.match(/\b(?:[a-z-]+\/)+[a-z-]+(?:\.test)?\.ts\b/g) ?? [])
     expect(files.length).toBeGreaterThan(20)

@@ -48,7 +48,7 @@ describeTest('both processes respond, and one metrics endpoint contains both', a
 })
 
 /** Retries a connection that the kernel reset because its listener closed, before anything was read. */
-const attestSurely = async (headers?: Readonly<Record<string, string>>): Promise<Response> => {
+const attestWithRetry = async (headers?: Readonly<Record<string, string>>): Promise<Response> => {
   try {
     return await attest(headers)
   } catch (error) {
@@ -60,7 +60,7 @@ const attestSurely = async (headers?: Readonly<Record<string, string>>): Promise
 /** Sends two concurrent requests with one idempotency key. Returns a failure unless both have one response or one is 409. */
 const failureOfDuplicates = async (): Promise<string | null> => {
   const headers = { 'idempotency-key': crypto.randomUUID() }
-  const answers = await Promise.all([attestSurely(headers), attestSurely(headers)])
+  const answers = await Promise.all([attestWithRetry(headers), attestWithRetry(headers)])
   const bodies = await Promise.all(answers.map((answer) => answer.text()))
   const statuses = answers.map(({ status }) => status).sort()
   if (statuses[0] !== 200 || (statuses[1] !== 200 && statuses[1] !== 409)) return `${statuses}: ${bodies}`
@@ -75,7 +75,7 @@ const startLoad = (): (() => Promise<void>) => {
   const load = Array.from({ length: 4 }, async () => {
     while (running) {
       try {
-        const { status } = await attestSurely()
+        const { status } = await attestWithRetry()
         if (status === 200) answered += 1
         else failures.push(status)
         const failure = await failureOfDuplicates()

@@ -43,7 +43,11 @@ export const createLedger = () => {
   }
 
   /** Sends a request, and retries it if it has a key. */
-  const send = async (service: () => RunningService | null, keyed: boolean, goesOn: () => boolean): Promise<void> => {
+  const send = async (
+    service: () => RunningService | null,
+    keyed: boolean,
+    isRunning: () => boolean,
+  ): Promise<void> => {
     const chosen = Math.random() < REPEATED ? keys[Math.floor(Math.random() * keys.length)] : undefined
     const repeated = chosen !== undefined && performance.now() - chosen.atMs < REPEATED_MS_MAX ? chosen.key : null
     const key = keyed ? (repeated ?? `key-${number++}`) : null
@@ -70,7 +74,7 @@ export const createLedger = () => {
         // The process exited, or its response was lost.
         await Bun.sleep(10)
       }
-    } while (key !== null && goesOn())
+    } while (key !== null && isRunning())
   }
 
   return {
