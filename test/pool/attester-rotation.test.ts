@@ -1,7 +1,8 @@
-// New keys: all workers or none, and no job is kept waiting.
+// Updates of the attester keys: all workers use the new keys, or none does; jobs do not wait.
 import { expect, test } from 'bun:test'
 import type { AttesterReference } from '../../src/pool/protocol.ts'
-import { createHarness, startHarness } from './support/harness.ts'
+import type { FakeWorker } from './support/fake-worker.ts'
+import { createHarness, type Harness, type HarnessOptions, startHarness } from './support/harness.ts'
 
 const reference = (id: string): AttesterReference => ({
   id,
@@ -11,71 +12,71 @@ const reference = (id: string): AttesterReference => ({
   status: 'active',
 })
 
-const reasonOf = (promise: Promise<void>): Promise<string | null> =>
-  promise.then(
+/** Starts an update; resolves to null, or to the reason of the failure. */
+const update = ({ pool }: Harness, id = 'a'): Promise<string | null> =>
+  pool.updateAttesters([reference(id)]).then(
     () => null,
     (error) => error.detail,
   )
 
-const typesOf = (worker: { controls: readonly { type: string }[] }): string[] =>
-  worker.controls.map(({ type }) => type).filter((type) => type.startsWith('attesters'))
-
-test('every worker loads the keys before any of them uses them', async () => {
-  const harness = await startHarness({ workers: 2, behaviour: (spawned) => ({ mute: spawned === 1 }) })
-  const updated = reasonOf(harness.pool.updateAttesters([reference('a')]))
+const startUpdate = async (options: HarnessOptions) => {
+  const harness = await startHarness(options)
+  const updated = update(harness)
   await harness.pump()
+  return { harness, updated }
+}
+
+const MUTE: HarnessOptions = { workers: 1, behaviour: () => ({ mute: true }) }
+
+const typesOf = ({ controls }: FakeWorker): string[] =>
+  controls.map(({ type }) => type).filter((type) => type.startsWith('attesters'))
+
+test('every worker loads the keys before any worker uses them', async () => {
+  const { harness, updated } = await startUpdate({ workers: 2, behaviour: (spawned) => ({ mute: spawned === 1 }) })
   expect(harness.workers.map(typesOf)).toEqual([['attesters'], ['attesters']])
-  harness.worker(1).say({ type: 'attesters-loaded', version: 1, ok: true, reason: '' })
+  harness.worker(1).report({ type: 'attesters-loaded', version: 1, ok: true, reason: '' })
   await harness.pump()
   expect(await updated).toBeNull()
-  expect(harness.workers.map(typesOf)).toEqual([
-    ['attesters', 'attesters-commit'],
-    ['attesters', 'attesters-commit'],
-  ])
+  const committed = ['attesters', 'attesters-commit']
+  expect(harness.workers.map(typesOf)).toEqual([committed, committed])
 })
 
-test('one worker that can’t load them: none uses them, and the reason comes back', async () => {
-  const harness = await startHarness({
+test('if one worker cannot load the keys, all discard them, and the update fails with its reason', async () => {
+  const { harness, updated } = await startUpdate({
     workers: 2,
     behaviour: (spawned) => (spawned === 1 ? { attestersReason: 'a keystore is damaged' } : {}),
   })
-  const updated = reasonOf(harness.pool.updateAttesters([reference('a')]))
-  await harness.pump()
   expect(await updated).toBe('a keystore is damaged')
   expect(harness.workers.map((worker) => typesOf(worker).at(-1))).toEqual(['attesters-discard', 'attesters-discard'])
-  // A worker that starts now gets the old set.
+  // A new worker gets the old keys.
   harness.pool.resize(3)
   await harness.pump()
   expect(harness.worker(2).settings?.attesters).toEqual([])
 })
 
-test('workers that start later start with the new keys', async () => {
-  const harness = await startHarness({ workers: 1 })
-  const updated = harness.pool.updateAttesters([reference('a')])
-  await harness.pump()
+test('a worker that starts after the update has the new keys', async () => {
+  const { harness, updated } = await startUpdate({ workers: 1 })
   await updated
   await harness.lose(0)
   expect(harness.worker(1).settings?.attesters).toEqual([reference('a')])
   expect(harness.pool.stats()).toMatchObject({ workers: 1, restarts: { crash: 1, start: 0 } })
 })
 
-test('a worker that is lost meanwhile is not waited for, and its successor ends up with the new keys', async () => {
-  const harness = await startHarness({ workers: 2, behaviour: (spawned) => ({ mute: spawned === 1 }) })
-  const updated = harness.pool.updateAttesters([reference('a')])
-  await harness.pump()
+test('the update does not wait for a lost worker, and its replacement gets the new keys', async () => {
+  const { harness, updated } = await startUpdate({ workers: 2, behaviour: (spawned) => ({ mute: spawned === 1 }) })
   await harness.lose(1)
   await updated
   await harness.advance(1_000)
-  const successor = harness.workers.at(-1)
-  const types = successor === undefined ? [] : typesOf(successor)
-  expect(successor?.settings?.attesters.length === 1 || types.includes('attesters-commit')).toBe(true)
+  const replacement = harness.worker(harness.workers.length - 1)
+  const hasStarted = replacement.settings?.attesters.length === 1
+  expect(hasStarted || typesOf(replacement).includes('attesters-commit')).toBe(true)
   expect(harness.pool.stats().workers).toBe(2)
 })
 
-test('a worker that is starting takes part', async () => {
+test('a worker that is starting takes part in the update', async () => {
   const harness = await startHarness({ workers: 1 })
   harness.pool.resize(2)
-  const updated = harness.pool.updateAttesters([reference('a')])
+  const updated = update(harness)
   await harness.pump()
   await updated
   expect(harness.worker(1).settings?.attesters).toEqual([])
@@ -83,51 +84,48 @@ test('a worker that is starting takes part', async () => {
   expect(harness.pool.stats()).toMatchObject({ workers: 2, restarts: { start: 0 } })
 })
 
-test('updates follow one another, and a failed one does not stop the next', async () => {
-  const harness = await startHarness({ workers: 1, behaviour: () => ({ mute: true }) })
-  const first = reasonOf(harness.pool.updateAttesters([reference('a')]))
-  const second = reasonOf(harness.pool.updateAttesters([reference('b')]))
+test('updates run one after another, also after a failure', async () => {
+  const harness = await startHarness(MUTE)
+  const results = [update(harness, 'a'), update(harness, 'b')]
   await harness.pump()
   expect(typesOf(harness.worker(0))).toEqual(['attesters'])
-  harness.worker(0).say({ type: 'attesters-loaded', version: 1, ok: false, reason: 'no' })
-  await harness.pump()
-  harness.worker(0).say({ type: 'attesters-loaded', version: 2, ok: true, reason: '' })
-  await harness.pump()
-  expect([await first, await second]).toEqual(['no', null])
+  for (const [version, ok, reason] of [
+    [1, false, 'no'],
+    [2, true, ''],
+  ] as const) {
+    harness.worker(0).report({ type: 'attesters-loaded', version, ok, reason })
+    await harness.pump()
+  }
+  expect(await Promise.all(results)).toEqual(['no', null])
   expect(typesOf(harness.worker(0))).toEqual(['attesters', 'attesters-discard', 'attesters', 'attesters-commit'])
 })
 
-test('a worker that never loads them fails the update in the end', async () => {
-  const harness = await startHarness({ workers: 1, behaviour: () => ({ mute: true }) })
-  const updated = reasonOf(harness.pool.updateAttesters([reference('a')]))
-  await harness.pump()
+test('an update times out if a worker does not load the keys', async () => {
+  const { harness, updated } = await startUpdate(MUTE)
   await harness.advance(60_000)
   expect(await updated).toBe('loading the keys in the workers timed out')
 })
 
-test('a late word about an older version changes nothing', async () => {
-  const harness = await startHarness({ workers: 1, behaviour: () => ({ mute: true }) })
-  const updated = reasonOf(harness.pool.updateAttesters([reference('a')]))
-  await harness.pump()
-  harness.worker(0).say({ type: 'attesters-loaded', version: 7, ok: false, reason: 'other' })
-  harness.worker(0).say({ type: 'attesters-loaded', version: 1, ok: true, reason: '' })
+test('a report about another version is ignored', async () => {
+  const { harness, updated } = await startUpdate(MUTE)
+  harness.worker(0).report({ type: 'attesters-loaded', version: 7, ok: false, reason: 'other' })
+  harness.worker(0).report({ type: 'attesters-loaded', version: 1, ok: true, reason: '' })
   await harness.pump()
   expect(await updated).toBeNull()
 })
 
-test('jobs are sent and answered while keys load', async () => {
-  const harness = await startHarness({ workers: 1, behaviour: () => ({ mute: true }) })
-  harness.pool.updateAttesters([reference('a')]).catch(() => undefined)
-  await harness.pump()
-  const answer = harness.submit(1)
-  await harness.pump()
+test('jobs are answered while keys load', async () => {
+  const { harness } = await startUpdate(MUTE)
+  const {
+    answers: [answer],
+  } = await harness.load(1, 1)
   await harness.answer(0)
-  expect((await answer).answer).not.toBeNull()
+  expect((await answer)?.answer).not.toBeNull()
 })
 
-test('without a worker the set is simply the next one’s', async () => {
+test('keys that are updated before the start are the keys of the first worker', async () => {
   const harness = createHarness({ workers: 1 })
-  await harness.pool.updateAttesters([reference('a')])
+  await update(harness)
   const started = harness.pool.start()
   await harness.pump()
   await started

@@ -1,6 +1,6 @@
-// The pool over real workers, in threads of their own and in the thread that answers: whatever they meet, the pool and its
-// callers see the same.
+// The pool with real workers, in threads and in the main thread: faults have the same effects in both.
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { AttesterReference } from '../../src/pool/protocol.ts'
 import type { OpenPort } from '../../src/pool/wire.ts'
 import { removeTemporaryDirectories } from '../workers/support/attesters.ts'
 import { testTarget } from '../workers/support/policies.ts'
@@ -14,12 +14,20 @@ setDefaultTimeout(20_000)
 afterAll(removeTemporaryDirectories)
 
 const PORTS: readonly [name: string, options: { readonly spawn?: OpenPort }][] = [
-  ['in threads of their own', {}],
-  ['in the thread that answers', { spawn: openFaultyOwnThread }],
+  ['in threads', {}],
+  ['in the main thread', { spawn: openFaultyOwnThread }],
 ]
+const NO_RESTARTS = { crash: 0, hang: 0, start: 0 }
+
+/** Closes the pool; checks that all jobs were answered. */
+const expectAnswered = async (threads: ThreadPool, answers: Promise<Settled>[]): Promise<Settled[]> => {
+  const { all } = await expectSound(threads, answers)
+  expect(all.every(({ answer }) => answer !== null)).toBe(true)
+  return all
+}
 
 describe.each(PORTS)('workers %s', (_name, port) => {
-  test('an uncaught error ends a worker: the job fails after its second, all others are answered', async () => {
+  test('an uncaught error ends a worker; its job fails after the second worker, and all others are answered', async () => {
     const { threads, answers } = await withFault('fault:throw', 20, port)
     const { all, decided } = await expectSound(threads, answers)
     all.forEach((settled, number) => {
@@ -27,12 +35,12 @@ describe.each(PORTS)('workers %s', (_name, port) => {
       else expect(bodyOf(settled)).toMatchObject({ attestation: { uuid: uuidOf(number) } })
     })
     expect(decided).not.toContain(uuidOf(5))
-    expect(threads.pool.stats().restarts).toEqual({ crash: 2, hang: 0, start: 0 })
-    // What the workers died of is nowhere in what the pool says.
+    expect(threads.pool.stats().restarts).toEqual({ ...NO_RESTARTS, crash: 2 })
+    // Events do not contain the text of the error.
     expect(JSON.stringify(threads.events)).not.toContain('canary')
   })
 
-  test('an end between record and answer: answered from the record, byte for byte, one record', async () => {
+  test('jobs of a worker that ends between record and answer are answered from their record, byte for byte', async () => {
     const { threads, answers } = await withFault('fault:exit-after-append', 20, port)
     const { all, recorded } = await expectSound(threads, answers)
     for (const [number, settled] of all.entries()) {
@@ -53,17 +61,20 @@ describe.each(PORTS)('workers %s', (_name, port) => {
         }),
       )
     }
-    const recovered = await threads.event('jobs-recovered')
-    expect(recovered.answered).toBe(10)
-    expect(recovered).toMatchObject({ dispatchedAgain: 0, failed: 0, withheld: 0 })
-    expect(threads.pool.stats().restarts).toEqual({ crash: 1, hang: 0, start: 0 })
+    expect(await threads.event('jobs-recovered')).toMatchObject({
+      answered: 10,
+      dispatchedAgain: 0,
+      failed: 0,
+      withheld: 0,
+    })
+    expect(threads.pool.stats().restarts).toEqual({ ...NO_RESTARTS, crash: 1 })
   })
 
-  test('a worker that ends is replaced, and neighbours are served while it is', async () => {
+  test('other jobs are answered while a worker is replaced', async () => {
     const threads = await startThreadPool({ attesters, ...port })
     const doomed = threads.submit(0, { requestId: 'fault:throw' })
     const answers = [doomed]
-    // One after another, so that they go out while the first thread dies and the next one starts.
+    // One after another, so that they are sent while the first thread ends and the next one starts.
     for (let number = 1; number < 30; number++) {
       const answer = threads.submit(number)
       answers.push(answer)
@@ -72,7 +83,8 @@ describe.each(PORTS)('workers %s', (_name, port) => {
     expect(await doomed).toMatchObject({ code: 'INTERNAL' })
     await expectSound(threads, answers)
   })
-  test('a job that is too late once it is recorded is answered 408, and its record is marked withheld', async () => {
+
+  test('a job whose deadline passes during its append gets 408, and its record is marked withheld', async () => {
     const threads = await startThreadPool({ attesters, workers: 1, ...port })
     const late = threads.submit(0, { requestId: 'fault:late-append', deadlineMs: deadlineIn(3_000) })
     expect(await late).toMatchObject({ code: 'DEADLINE_EXCEEDED' })
@@ -84,20 +96,17 @@ describe.each(PORTS)('workers %s', (_name, port) => {
     ])
   })
 
-  test('a log that can’t be written fails its batch with 503, and heals', async () => {
+  test('a log that cannot be written fails its batch with 503, until it can be written', async () => {
     const threads = await startThreadPool({ attesters, workers: 1, ...port })
     const failed = [threads.submit(0, { requestId: 'fault:log-full' }), threads.submit(1)]
-    expect(await Promise.all(failed)).toMatchObject([
-      { code: 'DEPENDENCY_UNAVAILABLE' },
-      { code: 'DEPENDENCY_UNAVAILABLE' },
-    ])
+    for (const settled of await Promise.all(failed)) expect(settled).toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' })
     expect((await threads.submit(2)).answer).not.toBeNull()
     const { decided } = await expectSound(threads, failed)
     expect(decided).toEqual([uuidOf(2)])
   })
 
   describe('under load', () => {
-    /** Keeps `width` jobs under way until told to stop. */
+    /** Keeps `width` jobs in flight until it is stopped. */
     const load = (threads: ThreadPool, width: number) => {
       const answers: Promise<Settled>[] = []
       let stopped = false
@@ -111,7 +120,7 @@ describe.each(PORTS)('workers %s', (_name, port) => {
       const lanes = Promise.all(Array.from({ length: width }, lane))
       return {
         answers,
-        /** Waits until this many have been submitted. */
+        /** Waits until this many jobs have been submitted. */
         reach: async (count: number) => {
           while (answers.length < count) await answers.at(-1)
         },
@@ -122,23 +131,21 @@ describe.each(PORTS)('workers %s', (_name, port) => {
       }
     }
 
-    test('new keys take over and no request fails', async () => {
+    test('new keys replace the old ones without a failed request', async () => {
       const threads = await startThreadPool({ attesters, ...port })
       const running = load(threads, 20)
       await running.reach(100)
-      const updated = threads.pool.updateAttesters([successor, ...attesters.slice(1)])
-      await updated
+      await threads.pool.updateAttesters([successor, ...attesters.slice(1)])
       const signedSince = running.answers.length
       await running.reach(signedSince + 100)
       await running.stop()
-      const { all } = await expectSound(threads, running.answers)
+      const all = await expectAnswered(threads, running.answers)
       const signers = all.map((settled) => bodyOf(settled)?.attestation.attester)
       expect(new Set(signers.slice(0, 50))).toEqual(new Set([attesters[0]?.address]))
       expect(new Set(signers.slice(signedSince + 20))).toEqual(new Set([successor.address]))
-      expect(all.every(({ answer }) => answer !== null)).toBe(true)
     })
 
-    test('keys that can’t be opened leave all as it was', async () => {
+    test('new keys that cannot be opened change nothing', async () => {
       const threads = await startThreadPool({ attesters, ...port })
       const running = load(threads, 10)
       const broken = { ...successor, keystorePath: `${successor.keystorePath}.gone` }
@@ -147,11 +154,10 @@ describe.each(PORTS)('workers %s', (_name, port) => {
       })
       await running.stop()
       expect(bodyOf(await threads.submit(1_000_000)).attestation.attester).toBe(attesters[0]?.address)
-      const { all } = await expectSound(threads, running.answers)
-      expect(all.every(({ answer }) => answer !== null)).toBe(true)
+      await expectAnswered(threads, running.answers)
     })
 
-    test('growing, shrinking and draining lose nothing', async () => {
+    test('resizing and draining lose no job', async () => {
       const threads = await startThreadPool({ attesters, workers: 1, ...port })
       const running = load(threads, 20)
       for (const workers of [3, 1, 2]) {
@@ -161,31 +167,26 @@ describe.each(PORTS)('workers %s', (_name, port) => {
       await running.stop()
       const last = Array.from({ length: 50 }, (_, index) => threads.submit(1_000_000 + index))
       expect(await threads.pool.drain(10_000)).toBe(true)
-      const { all } = await expectSound(threads, [...running.answers, ...last])
-      expect(all.every(({ answer }) => answer !== null)).toBe(true)
-      expect(threads.pool.stats().restarts).toEqual({ crash: 0, hang: 0, start: 0 })
+      await expectAnswered(threads, [...running.answers, ...last])
+      expect(threads.pool.stats().restarts).toEqual(NO_RESTARTS)
     })
 
-    test('more targets than a worker remembers: each is sent again, and every job is answered', async () => {
+    test('every job is answered, even if the targets exceed the worker’s cache', async () => {
       const threads = await startThreadPool({ attesters, workers: 1, settings: { revisionCacheSize: 16 }, ...port })
       const answers: Promise<Settled>[] = []
       for (let round = 0; round < 3; round++) {
         for (let index = 0; index < 40; index++) {
-          const id = `target_${index}`
-          answers.push(
-            threads.submit(round * 100 + index, { targetId: id }, testTarget({ id, revisionId: `r${index}` })),
-          )
+          const target = testTarget({ id: `target_${index}`, revisionId: `r${index}` })
+          answers.push(threads.submit(round * 100 + index, { targetId: target.id }, target))
         }
         await Promise.all(answers)
       }
-      const { all } = await expectSound(threads, answers)
-      expect(all.every(({ answer }) => answer !== null)).toBe(true)
+      await expectAnswered(threads, answers)
     })
   })
 
-  test('a wrong address stops the start with one line, and no thread is left', async () => {
-    const [first] = attesters
-    if (first === undefined) throw new Error('there is no attester')
+  test('a keystore of another address prevents the start', async () => {
+    const first = attesters[0] as AttesterReference
     const started = startThreadPool({ attesters: [{ ...first, address: successor.address }], ...port })
     await expect(started).rejects.toMatchObject({
       name: 'WorkersUnusableError',

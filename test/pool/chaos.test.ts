@@ -1,5 +1,5 @@
-// Any order of submitting, working, recording, answering, dying, hanging, resizing and waiting: each job is settled once,
-// no uuid is recorded twice, and nothing recorded is worked on again.
+// Random sequences of submissions, work, records, answers, crashes, hangs, resizing and waiting: each job is settled once,
+// and no uuid is recorded twice.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { beginCommit, endCommit } from '../../src/pool/protocol.ts'
@@ -12,7 +12,7 @@ type Step =
   | { readonly do: 'submit'; readonly jobs: number; readonly deadlineMs: number }
   | { readonly do: 'advance'; readonly milliseconds: number }
   | { readonly do: 'resize'; readonly workers: number }
-  /** Every thread that lives, given up or not, records what it holds. */
+  /** Every live thread, including abandoned ones, records its jobs. */
   | { readonly do: 'record-everywhere' }
   | { readonly do: 'work' | 'record' | 'answer' | 'die' | 'stick-in-append' | 'leave-append'; readonly worker: number }
 
@@ -35,7 +35,7 @@ const anyStep = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('resize'), workers: fc.integer({ min: 1, max: 3 }) }) },
 ) as fc.Arbitrary<Step>
 
-test('the invariants hold', async () => {
+test('each job is settled once and recorded at most once', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(anyStep, { minLength: 10, maxLength: 50 }),
@@ -48,7 +48,7 @@ test('the invariants hold', async () => {
         })
         const settlements = new Map<string, Settled[]>()
         const recordings = new Map<string, number>()
-        /** Jobs by the worker that recorded them and has not answered yet. */
+        /** Recorded but unanswered jobs, by worker. */
         const unanswered = new Map<FakeWorker, DispatchedJob[]>()
         const done = new Set<DispatchedJob>()
         const inAppend = new Set<FakeWorker>()
@@ -65,9 +65,8 @@ test('the invariants hold', async () => {
           unanswered.set(worker, [...(unanswered.get(worker) ?? []), ...jobs])
         }
         const act = (worker: FakeWorker, action: string): void => {
-          if (worker.settings === null) return
-          // A thread that has ended does nothing any more; one that was only given up goes on as it likes.
-          if (worker.dead) return
+          // An abandoned thread goes on; one that has ended does not.
+          if (worker.settings === null || worker.dead) return
           const [job] = pendingOf(worker)
           if (action === 'work' && job !== undefined) worker.work(job)
           if (action === 'record' && beginCommit(worker.words)) {
@@ -80,7 +79,7 @@ test('the invariants hold', async () => {
             unanswered.delete(worker)
           }
           if (action === 'stick-in-append' && job !== undefined && beginCommit(worker.words)) inAppend.add(worker)
-          // The write reaches the file whatever the pool decided meanwhile; only then does the worker look at the latch.
+          // The write reaches the file before the worker reads the latch.
           if (action === 'leave-append' && inAppend.delete(worker)) {
             record(worker)
             endCommit(worker.words)
@@ -114,7 +113,7 @@ test('the invariants hold', async () => {
           for (const [uuid, count] of recordings) if (count > 1) throw new Error(`${uuid} was recorded twice`)
         }
 
-        // Every deadline has passed: nothing may be left.
+        // After every deadline, no job may be left.
         for (let elapsed = 0; elapsed < 24_000; elapsed += 500) await harness.advance(500)
         expect(settlements.size).toBe(submitted)
         for (const [uuid, [settled, ...more]] of settlements) {
@@ -126,7 +125,7 @@ test('the invariants hold', async () => {
             expect(['DEADLINE_EXCEEDED', 'INTERNAL', 'DEPENDENCY_UNAVAILABLE', 'OVERLOADED']).toContain(
               settled?.code ?? '',
             )
-            // Refused at the door: no worker has ever seen it.
+            // A refused job never reached a worker.
             if (settled?.code === 'OVERLOADED') expect(recordings.get(uuid)).toBeUndefined()
           }
         }

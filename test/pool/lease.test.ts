@@ -1,33 +1,35 @@
-// Workers decide only while changes of keys and policies are known up to a recent moment: neither a job that waits nor one
-// that a worker holds is decided on what was revoked while the process was suspended.
+// The lease: workers decide only while recent changes of keys and policies are known. A process that was suspended decides
+// nothing with a key or policy that was revoked meanwhile.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { hasLease } from '../../src/pool/protocol.ts'
 import type { DispatchedJob } from '../../src/pool/wire.ts'
 import type { FakeWorker } from './support/fake-worker.ts'
-import { type HarnessOptions, startHarness } from './support/harness.ts'
+import { type HarnessOptions, type Settled, startHarness } from './support/harness.ts'
 import { jobOf, targetOf, uuidOf } from './support/jobs.ts'
 
 const LEASE_MS = 2_000
-/** By how much a worker's lease may last longer. */
+/** Maximum excess of a worker's lease. */
 const ROUNDING_MS = 100
 
-/** A pool whose workers decide when the test tells them to. */
+/** A pool whose workers decide on command. */
 const startPool = async (options: HarnessOptions = {}) => {
   const harness = await startHarness({ limits: { hangMs: 600_000 }, ...options })
   const { pool, time, workers, pump } = harness
   const renew = (): void => pool.renewLease(time.clock.monotonicMs() + LEASE_MS)
-  const taken = new Map<FakeWorker, number>()
-  /** The worker handles what it was sent, as a signing worker does. Returns the jobs that it decided. */
+  const handled = new Map<FakeWorker, number>()
+  /** The worker handles its new jobs like a signing worker. Returns the decided jobs. */
   const work = (worker: FakeWorker): readonly DispatchedJob[] => {
-    const jobs = worker.jobs.slice(taken.get(worker) ?? 0)
-    taken.set(worker, worker.jobs.length)
+    const jobs = worker.jobs.slice(handled.get(worker) ?? 0)
+    handled.set(worker, worker.jobs.length)
+    if (jobs.length === 0) return []
     const clock = { monotonicMs: () => time.clock.monotonicMs() + (worker.behaviour.clockAheadMs ?? 0) }
-    const decided = jobs.filter(() => hasLease(worker.words, clock))
-    const left = jobs.filter((job) => !decided.includes(job))
-    if (decided.length > 0) worker.answer(decided)
-    if (left.length > 0) worker.outcomes(left.map(({ sequence }) => ({ status: 'lease-ended', sequence })))
-    return decided
+    if (hasLease(worker.words, clock)) {
+      worker.answer(jobs)
+      return jobs
+    }
+    worker.outcomes(jobs.map(({ sequence }) => ({ status: 'lease-ended', sequence })))
+    return []
   }
   const workAll = async (): Promise<readonly string[]> => {
     const decided: string[] = []
@@ -42,87 +44,80 @@ const startPool = async (options: HarnessOptions = {}) => {
   return { ...harness, renew, work, workAll }
 }
 
-const CLOCKS = [-1_000_000, 0, 1_000_000] as const
+const expectCompliant = async (results: readonly Promise<Settled>[]): Promise<void> => {
+  for (const { answer } of await Promise.all(results)) expect(answer?.compliant).toBe(true)
+}
 
-describe.each(CLOCKS)('with a worker’s clock ahead by %p ms', (clockAheadMs) => {
+describe.each([-1_000_000, 0, 1_000_000])('with a worker’s clock ahead by %p ms', (clockAheadMs) => {
   const start = () => startPool({ workers: 1, behaviour: () => ({ clockAheadMs }) })
 
-  test('jobs wait from the end of the lease until it is renewed', async () => {
-    const { time, submit, pump, renew, worker, workAll } = await start()
+  test('jobs wait from the end of the lease until its renewal', async () => {
+    const { time, load, renew, worker, workAll } = await start()
     time.stall(LEASE_MS - 1)
-    const before = submit(1)
-    await pump()
+    const { answers: results } = await load(1, 1)
     expect(worker(0).jobs).toHaveLength(1)
     expect(await workAll()).toEqual([uuidOf(1)])
     time.stall(1)
-    const held = submit(2)
-    await pump()
+    results.push(...(await load(1, 2)).answers)
     expect(worker(0).jobs).toHaveLength(1)
     renew()
     expect(await workAll()).toEqual([uuidOf(2)])
-    for (const { answer } of await Promise.all([before, held])) expect(answer?.compliant).toBe(true)
+    await expectCompliant(results)
   })
 
-  test('a worker that was suspended with its jobs returns them all before it gets others', async () => {
-    const { time, submit, pump, renew, worker, work, workAll } = await start()
-    const results = [submit(1), submit(2)]
-    await pump()
+  test('a worker that was suspended returns all its jobs before it gets others', async () => {
+    const { time, load, pump, renew, worker, work, workAll } = await start()
+    const { answers: results } = await load(2, 1)
     time.stall(LEASE_MS + ROUNDING_MS)
-    // The main thread may read the changes before the worker looks at its jobs.
+    // The main thread may read the changes before the worker continues.
     renew()
-    results.push(submit(3))
-    await pump()
+    results.push(...(await load(1, 3)).answers)
     expect(worker(0).jobs).toHaveLength(2)
-    const [first] = worker(0).jobs
-    worker(0).outcomes([{ status: 'lease-ended', sequence: first?.sequence ?? -1 }])
+    worker(0).outcomes([{ status: 'lease-ended', sequence: worker(0).jobs[0]?.sequence ?? -1 }])
     await pump()
     renew()
     expect(worker(0).jobs).toHaveLength(2)
     expect(work(worker(0))).toEqual([])
     await pump()
-    expect(new Set(await workAll())).toEqual(new Set([1, 2, 3].map(uuidOf)))
-    for (const { answer } of await Promise.all(results)) expect(answer?.compliant).toBe(true)
+    expect((await workAll()).toSorted()).toEqual([1, 2, 3].map(uuidOf))
+    await expectCompliant(results)
   })
 })
 
-test('a worker that starts while the lease has ended decides nothing', async () => {
-  const { time, submit, pump, pool, lose, workers, renew, workAll } = await startPool({ workers: 1 })
+test('a worker that starts after the end of the lease decides nothing', async () => {
+  const { time, load, pump, pool, lose, workers, renew, workAll } = await startPool({ workers: 1 })
   time.stall(LEASE_MS)
   await lose(0)
-  const result = submit(1)
-  await pump()
+  const { answers: results } = await load(1, 1)
   expect(workers).toHaveLength(2)
   expect(await workAll()).toEqual([])
   expect(pool.stats().queued).toBe(1)
   renew()
   await pump()
   expect(await workAll()).toEqual([uuidOf(1)])
-  expect((await result).answer?.compliant).toBe(true)
+  await expectCompliant(results)
 })
 
-test('a worker that starts has the lease of the others', async () => {
-  const { time, submit, pump, lose, worker, work } = await startPool({ workers: 1 })
+test('a new worker has the lease of the others', async () => {
+  const { time, load, lose, worker, work } = await startPool({ workers: 1 })
   await lose(0)
-  void submit(1)
-  await pump()
+  await load(1, 1)
   expect(worker(1).jobs).toHaveLength(1)
   time.stall(LEASE_MS + ROUNDING_MS)
   expect(work(worker(1))).toEqual([])
 })
 
-test('a suspect job waits too', async () => {
-  const { time, submit, pump, lose, worker, renew, workAll } = await startPool({ workers: 1 })
-  const result = submit(1)
-  await pump()
-  const [job] = worker(0).jobs
-  if (job !== undefined) worker(0).work(job)
+test('a suspect job waits for the lease', async () => {
+  const { time, load, pump, lose, worker, renew, workAll } = await startPool({ workers: 1 })
+  const { answers: results } = await load(1, 1)
+  for (const job of worker(0).jobs) worker(0).work(job)
   time.stall(LEASE_MS)
   await lose(0)
   expect(worker(1).jobs).toEqual([])
   renew()
   await pump()
   expect(await workAll()).toEqual([uuidOf(1)])
-  expect((await result).answer?.compliant).toBe(true)
+  await expectCompliant(results)
 })
 
 type Step =
@@ -138,7 +133,7 @@ const STEP: fc.Arbitrary<Step> = fc.oneof(
   },
 )
 
-/** The key is revoked and the process suspended between the look-up of a job's key and its submission. */
+/** The key is revoked and the process suspended between the lookup of the key and the submission of its job. */
 const BODY_DURING_SUSPENSION: Step[] = [
   { step: 'look' },
   { step: 'revoke' },
@@ -149,19 +144,19 @@ const BODY_DURING_SUSPENSION: Step[] = [
   { step: 'work' },
 ]
 
-test('whatever happens in whatever order, nothing is decided on what was replaced two seconds ago', async () => {
+test('in any order of events, no decision uses a key or policy that was replaced more than two seconds ago', async () => {
   let decidedInAll = 0
   await fc.assert(
     fc.asyncProperty(fc.array(STEP, { minLength: 5, maxLength: 80 }), async (steps) => {
       const { pool, time, workers, pump, renew, work } = await startPool({ workers: 2, limits: { maxInFlight: 3 } })
       const now = time.clock.monotonicMs
-      /** When each version was replaced, elsewhere. */
+      /** Time of the replacement of each version, in another process. */
       const replacedMs: number[] = []
-      /** The version that is known here. */
+      /** The version that this process knows. */
       let known = 0
-      /** What the next job's key and policy were looked up as: jobs are submitted later, when their bodies are there. */
+      /** The lookup of the key and policy for the next job, which is submitted when its body has arrived. */
       let found = { version: known, changes: pool.changes() }
-      /** By uuid: the version that the job was last checked against. */
+      /** Version at the last check of each job, by uuid. */
       const versions = new Map<string, number>()
       let leaseUntilMs = now() + LEASE_MS
       const workAll = (): void => {
@@ -174,7 +169,7 @@ test('whatever happens in whatever order, nothing is decided on what was replace
         }
       }
       const read = (): void => {
-        // Between two reads in time, a worker handles what it was sent.
+        // Between two reads within the lease, a worker handles its jobs.
         if (now() < leaseUntilMs) workAll()
         leaseUntilMs = now() + LEASE_MS
         if (known !== replacedMs.length) {

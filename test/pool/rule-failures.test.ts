@@ -1,4 +1,4 @@
-// Log lines of failed rules: one per second and place, without values of requests.
+// Log lines of failed rules: at most one per second and place, without values of the request.
 import { expect, test } from 'bun:test'
 import { createThrottle } from '../../src/lib/throttle.ts'
 import { logPoolEvent, type PoolEvent } from '../../src/pool/pool-options.ts'

@@ -1,4 +1,4 @@
-// A job ends once, whoever comes second.
+// The end of a job, which happens once.
 import { expect, test } from 'bun:test'
 import { DeadlineExceededError } from '../../src/domain/errors.ts'
 import { createJobQueue } from '../../src/pool/fair-queue.ts'
@@ -9,7 +9,7 @@ import { createManualTime } from './support/manual-time.ts'
 
 const answerOf = (body: string): PoolAnswer => ({ compliant: true, ruleId: null, body })
 
-test('a job that was answered is neither answered again nor failed, and counts once', async () => {
+test('an answered job cannot be answered again, fail or expire, and counts once', async () => {
   const { clock, timers } = createManualTime()
   const statistics = createPoolStatistics()
   const settlement = createSettlement({ clock, timers, statistics, queue: createJobQueue() })
@@ -17,7 +17,7 @@ test('a job that was answered is neither answered again nor failed, and counts o
   const entry = createPendingJob(job, targetOf(), 1, clock.monotonicMs())
   settlement.open(entry)
   expect(settlement.answer(entry, answerOf('first'))).toBe(true)
-  // False: whoever brings it withholds it.
+  // The caller withholds a refused answer.
   expect(settlement.answer(entry, answerOf('second'))).toBe(false)
   settlement.fail(entry, new DeadlineExceededError())
   settlement.expire(entry)

@@ -1,3 +1,4 @@
+// The encoding of jobs and outcomes between the main thread and the workers.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Chain } from '../../src/domain/chain.ts'
@@ -18,34 +19,32 @@ const anyChain: fc.Arbitrary<Chain> = fc.oneof(
   fc.record({ name: anyText, family: fc.constant('solana' as const) }),
 )
 
-const anyRequest = fc
-  .record({
-    chain: anyChain,
-    from: anyText,
-    onBehalf: anyText,
-    to: anyText,
-    value: fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }).map(String),
-    data: fc.uint8Array({ maxLength: 100 }).map((bytes) => `0x${bytes.toHex()}`),
-    userIp: anyText,
-    nowSeconds: fc.maxSafeNat(),
-  })
-  .map(requestOf)
-
 const anyJob: fc.Arbitrary<Job> = fc.record({
   kind: fc.constantFrom('attestation', 'task'),
   uuid: fc.uuid({ version: 4 }),
   targetId: anyText,
   keyId: anyText,
   requestId: anyText,
-  request: anyRequest,
+  request: fc
+    .record({
+      chain: anyChain,
+      from: anyText,
+      onBehalf: anyText,
+      to: anyText,
+      value: fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }).map(String),
+      data: fc.uint8Array({ maxLength: 100 }).map((bytes) => `0x${bytes.toHex()}`),
+      userIp: anyText,
+      nowSeconds: fc.maxSafeNat(),
+    })
+    .map(requestOf),
   facts: anyText,
   expiration: fc.option(fc.maxSafeNat()),
   deadlineMs: milliseconds,
-  // Of a traced job the worker is told that it is one; the times are its own.
+  // A traced job carries a marker; the worker measures its own times.
   stages: fc.constantFrom(undefined, createJobStages()),
 })
 
-/** What answer.ts makes: JSON of anything, so never a raw line break. */
+/** JSON, which has no raw line break. */
 const anyBody = fc
   .record({ text: anyText, list: fc.array(anyText, { maxLength: 3 }) })
   .map((value) => JSON.stringify(value))
@@ -90,28 +89,25 @@ const anyOutcome: fc.Arbitrary<Outcome> = fc.oneof(
   }),
 )
 
-describe('jobs on the wire', () => {
-  test('arrive as they were sent', () => {
+describe('jobs', () => {
+  test('are decoded as they were encoded', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(sequence, anyJob), { maxLength: 20 }), (jobs) => {
         const sent = jobs.map(([number, job]) => ({ ...job, sequence: number }))
-        const text = encodeJobs(
-          jobs.map(([number, job]) => ({ sequence: number, job })),
-          0,
-        )
-        expect(decodeJobs(text)).toEqual(sent)
+        const pairs = jobs.map(([number, job]) => ({ sequence: number, job }))
+        expect(decodeJobs(encodeJobs(pairs, 0))).toEqual(sent)
       }),
     )
   })
 
-  test('survive the postMessage of a text with every kind of character', () => {
+  test('survive postMessage with special characters', () => {
     const job = jobOf(1, { requestId: '\u0000\n"\\\ud83d\ude00\u2028' })
     expect(decodeJobs(structuredClone(encodeJobs([{ sequence: 7, job }], 0)))[0]?.requestId).toBe(job.requestId)
   })
 })
 
-describe('outcomes on the wire', () => {
-  test('arrive as they were sent, each body verbatim with its own answer', () => {
+describe('outcomes', () => {
+  test('are decoded as they were encoded, each body verbatim with its answer', () => {
     fc.assert(
       fc.property(fc.array(anyOutcome, { maxLength: 20 }), milliseconds, (outcomes, busyMs) => {
         expect(decodeOutcomes(encodeOutcomes({ busyMs, outcomes }))).toEqual({ busyMs, outcomes })
@@ -121,12 +117,12 @@ describe('outcomes on the wire', () => {
 
   const answered = (body: string): Outcome => ({ status: 'answered', sequence: 1, compliant: true, ruleId: null, body })
 
-  test('a body with a line break, which would shift all that follow, is refused', () => {
+  test('with a line break in a body are refused, because it would shift the following bodies', () => {
     const text = encodeOutcomes({ busyMs: 1, outcomes: [answered('{\n}'), answered('{}')] })
     expect(() => decodeOutcomes(text)).toThrow(WireFormatError)
   })
 
-  test('an answer without its body is refused', () => {
+  test('without the body of an answer are refused', () => {
     const text = encodeOutcomes({ busyMs: 1, outcomes: [answered('{}')] })
     expect(() => decodeOutcomes(text.split('\n')[0] ?? '')).toThrow(WireFormatError)
   })

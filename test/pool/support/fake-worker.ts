@@ -1,5 +1,4 @@
-// A worker without a thread: the test reads what it was sent and says what it answers, and when it dies.
-
+// A worker without a thread; the test reads its messages, and decides its answers and its end.
 import {
   type ControlMessage,
   CURRENT_NONE,
@@ -15,17 +14,17 @@ import {
 import { type DispatchedJob, decodeJobs, encodeOutcomes, type SigningThread } from '../../../src/pool/wire.ts'
 
 export interface FakeWorkerBehaviour {
-  /** Says why it can't start. */
+  /** The reason that it reports instead of starting. */
   readonly unusable?: string
-  /** Never says anything after it was started. */
+  /** Sends no message. */
   readonly silent?: boolean
-  /** Its thread outlives `terminate`, as one stuck in native code does. */
+  /** Its thread survives `terminate`, like a thread in native code. */
   readonly unkillable?: boolean
-  /** Ahead of the main thread's clock by this much. */
+  /** How far its clock is ahead of the main thread's clock. */
   readonly clockAheadMs?: number
-  /** Why it can't load new keys. */
+  /** The reason that it cannot load new keys. */
   readonly attestersReason?: string
-  /** Leaves `attesters` and `withheld` messages unanswered. */
+  /** Does not answer `attesters` and `withheld` messages. */
   readonly mute?: boolean
 }
 
@@ -38,7 +37,7 @@ export class FakeWorker implements SigningThread {
   settings: WorkerSettings | null = null
   terminated = false
   dead = false
-  /** Messages and events on their way to the main thread. */
+  /** Undelivered messages and events. */
   private outbox: (() => void)[] = []
   private readonly messageListeners: ((event: { readonly data: unknown }) => void)[] = []
   private readonly closeListeners: (() => void)[] = []
@@ -65,7 +64,7 @@ export class FakeWorker implements SigningThread {
     if (!this.behaviour.unkillable) this.die()
   }
 
-  /** Its thread ends. */
+  /** Ends its thread. */
   die(): void {
     if (this.dead) return
     this.dead = true
@@ -74,13 +73,13 @@ export class FakeWorker implements SigningThread {
     })
   }
 
-  say(report: WorkerReport | string): void {
+  report(report: WorkerReport | string): void {
     this.outbox.push(() => {
       for (const listener of this.messageListeners) listener({ data: report })
     })
   }
 
-  /** Delivers what is on its way. False: nothing was. */
+  /** Delivers its messages. Returns false if there were none. */
   deliver(): boolean {
     const deliveries = this.outbox
     this.outbox = []
@@ -93,7 +92,7 @@ export class FakeWorker implements SigningThread {
     return new Int32Array(this.settings.shared)
   }
 
-  /** Every job it was ever sent. */
+  /** All jobs that it received. */
   get jobs(): DispatchedJob[] {
     return this.batches.flat()
   }
@@ -117,20 +116,15 @@ export class FakeWorker implements SigningThread {
   }
 
   answer(jobs: readonly DispatchedJob[] = this.jobs, busyMs = 1): void {
+    const answered = { status: 'answered', compliant: true, ruleId: 'rule' } as const
     this.outcomes(
-      jobs.map((job) => ({
-        status: 'answered',
-        sequence: job.sequence,
-        compliant: true,
-        ruleId: 'rule',
-        body: bodyOf(job),
-      })),
+      jobs.map((job) => ({ ...answered, sequence: job.sequence, body: bodyOf(job) })),
       busyMs,
     )
   }
 
   outcomes(outcomes: readonly Outcome[], busyMs = 1): void {
-    if (!this.dead) this.say(encodeOutcomes({ busyMs, outcomes }))
+    if (!this.dead) this.report(encodeOutcomes({ busyMs, outcomes }))
   }
 
   private control(message: ControlMessage): void {
@@ -139,29 +133,21 @@ export class FakeWorker implements SigningThread {
     if (this.behaviour.silent) return
     if (message.type === 'start') this.start()
     if (message.type === 'clock') {
-      this.say({ type: 'clock', workerMs: this.nowMs() + (this.behaviour.clockAheadMs ?? 0) })
+      this.report({ type: 'clock', workerMs: this.nowMs() + (this.behaviour.clockAheadMs ?? 0) })
     }
-    if (message.type === 'close') this.say({ type: 'closed' })
+    if (message.type === 'close') this.report({ type: 'closed' })
     if (this.behaviour.mute) return
     if (message.type === 'attesters') {
       const reason = this.behaviour.attestersReason ?? ''
-      this.say({ type: 'attesters-loaded', version: message.version, ok: reason === '', reason })
+      this.report({ type: 'attesters-loaded', version: message.version, ok: reason === '', reason })
     }
-    if (message.type === 'withheld') this.say({ type: 'withheld-recorded', uuids: message.uuids })
+    if (message.type === 'withheld') this.report({ type: 'withheld-recorded', uuids: message.uuids })
   }
 
   private start(): void {
-    const { unusable } = this.behaviour
-    this.say(
-      unusable === undefined
-        ? {
-            type: 'ready',
-            signer: 'fake',
-            evmAttesters: [],
-            solanaAttesters: [],
-            segmentPath: `/decisions/w0${this.settings?.slot}/segment`,
-          }
-        : { type: 'unusable', reason: unusable },
-    )
+    const { unusable: reason } = this.behaviour
+    const segmentPath = `/decisions/w0${this.settings?.slot}/segment`
+    if (reason !== undefined) this.report({ type: 'unusable', reason })
+    else this.report({ type: 'ready', signer: 'fake', evmAttesters: [], solanaAttesters: [], segmentPath })
   }
 }

@@ -1,11 +1,11 @@
-// What a test and a faulty worker share: the gate at which a job waits, where it is seen to arrive, and what a job meets.
+// Faults of workers in tests, and the gate that synchronizes a test with them.
 import { pbkdf2Sync } from 'node:crypto'
 import type { DispatchedJob } from '../../../src/pool/wire.ts'
 import type { WorkerParts } from '../../../workers/signing/setup.ts'
 
-/** How many jobs have arrived at their fault. */
+/** Index of the number of jobs that have arrived at their fault. */
 const GATE_ARRIVED = 0
-/** 0: closed. For `fault:native-once`, the work to do. */
+/** Index of the gate's state; 0 if it is closed. For `fault:native-once`, the number of iterations. */
 const GATE_OPEN = 1
 
 export interface FaultMessage {
@@ -15,7 +15,7 @@ export interface FaultMessage {
 
 export interface Gate {
   readonly shared: SharedArrayBuffer
-  /** Resolves once so many jobs have arrived. */
+  /** Resolves when this many jobs have arrived. */
   arrived(count: number): Promise<void>
   open(value?: number): void
 }
@@ -41,13 +41,13 @@ export const createGate = (): Gate => {
 
 export interface Faults {
   useGate(shared: SharedArrayBuffer): void
-  /** Call it with each batch; `requestId` names a job's fault. */
+  /** Registers a batch; the `requestId` of a job names its fault. */
   expect(jobs: readonly DispatchedJob[]): void
-  /** The worker's parts, in which these jobs meet their faults. */
+  /** Adds the faults to the worker's parts. */
   within(parts: WorkerParts): WorkerParts
 }
 
-/** @param exit ends the worker, now or before it answers anything */
+/** @param exit ends the worker before its next answer */
 export const createFaults = (exit: (code: number) => void): Faults => {
   let gate = new Int32Array(new SharedArrayBuffer(8))
   /** By uuid. */
@@ -74,7 +74,7 @@ export const createFaults = (exit: (code: number) => void): Faults => {
       arrive()
       for (;;) if (Atomics.load(gate, GATE_OPEN) === 2) return
     }
-    // Only the first worker that gets the job is held.
+    // Blocks only the first worker that gets the job.
     if (fault === 'fault:native-once' && Atomics.load(gate, GATE_ARRIVED) === 0) {
       arrive()
       pbkdf2Sync('password', 'salt', Atomics.load(gate, GATE_OPEN), 32, 'sha256')
@@ -104,7 +104,7 @@ export const createFaults = (exit: (code: number) => void): Faults => {
         parts.segment.append(records)
         if (met.includes('fault:exit-after-append')) exit(4)
         if (met.includes('fault:gate-after-append')) waitAtGate()
-        // As on a slow disk.
+        // Simulates a slow disk.
         for (const { requestId, deadlineMs } of jobs) {
           if (requestId === 'fault:late-append') Bun.sleepSync(Math.max(0, deadlineMs - performance.now()) + 1)
         }

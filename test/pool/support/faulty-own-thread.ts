@@ -1,6 +1,4 @@
-// The real worker in the test's own thread, with the faults that a thread can survive. What would end a thread is an error
-// outside of any job's own handling, which ends the worker: it is thrown by the clock.
-
+// The real worker in the test's thread, with faults. An error thrown by the clock, outside of any job, ends the worker.
 import { systemTimers } from '../../../src/lib/time.ts'
 import { SHARED_CURRENT } from '../../../src/pool/protocol.ts'
 import type { OpenPort, WorkerPort } from '../../../src/pool/wire.ts'

@@ -1,5 +1,4 @@
-// The real signing thread with faults on demand: a job whose `requestId` names one meets it. What happens inside a job
-// happens while it is signed, so that the shared state names it.
+// The real signing thread with faults, named by the `requestId` of a job.
 import { SHARED_CURRENT } from '../../../src/pool/protocol.ts'
 import { decodeJobs, encodeOutcomes } from '../../../src/pool/wire.ts'
 import { Controller } from '../../../workers/signing/controller.ts'
@@ -35,7 +34,7 @@ self.onmessage = ({ data }: { data: string | Parameters<typeof controller.contro
     if (words !== null) Atomics.store(words, SHARED_CURRENT, sequence)
     if (requestId === 'fault:throw') throw new Error('canary text of an uncaught error')
     void Promise.reject(new Error('canary text of a floating rejection'))
-    // The thread dies once this turn is over; until then it must not look finished.
+    // The thread ends after this turn; the shared state must name the job until then.
     return
   }
   controller.work(jobs)

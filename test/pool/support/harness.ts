@@ -1,9 +1,8 @@
-// A pool over fake workers and hand-turned time.
-
+// A pool of fake workers with a manual clock.
 import type { LostLog } from '../../../src/pool/lost-jobs.ts'
 import { createPool, type Pool } from '../../../src/pool/pool.ts'
 import type { PoolEvent, PoolOptions } from '../../../src/pool/pool-options.ts'
-import type { SignableJob, WorkerSettings } from '../../../src/pool/protocol.ts'
+import type { Outcome, SignableJob, WorkerSettings } from '../../../src/pool/protocol.ts'
 import type { PoolAnswer } from '../../../src/pool/settlement.ts'
 import { createThreadPort } from '../../../src/pool/wire.ts'
 import { FakeWorker, type FakeWorkerBehaviour } from './fake-worker.ts'
@@ -24,13 +23,13 @@ export const SETTINGS: Omit<WorkerSettings, 'slot' | 'generation' | 'shared'> = 
 }
 
 export interface HarnessOptions extends Partial<Omit<PoolOptions, 'spawn' | 'clock' | 'timers' | 'onEvent'>> {
-  /** Of the n-th worker that is spawned. */
+  /** Behavior of the n-th spawned worker. */
   readonly behaviour?: (spawned: number) => FakeWorkerBehaviour
 }
 
 export interface Settled {
   readonly answer: PoolAnswer | null
-  /** The code of the error it failed with. */
+  /** The code of its error. */
   readonly code: string | null
   readonly detail: string | null
 }
@@ -38,24 +37,32 @@ export interface Settled {
 export interface Harness {
   readonly time: ManualTime
   readonly pool: Pool
-  /** Every worker ever spawned, oldest first. */
+  /** All workers, in the order of their creation. */
   readonly workers: FakeWorker[]
   readonly events: PoolEvent[]
-  /** What the logs of lost workers hold, by uuid. */
+  /** Answers in the logs of lost workers, by uuid. */
   readonly recorded: Map<string, PoolAnswer>
   readonly recoveries: LostLog[]
-  /** Ends the turn and delivers messages until nothing moves. */
+  /** Ends turns and delivers messages until none are left. */
   pump(): Promise<void>
   advance(milliseconds: number): Promise<void>
-  /** The n-th worker dies, and all that follows happens. */
+  /** Ends the n-th worker and delivers all messages. */
   lose(index: number): Promise<void>
-  /** The n-th worker answers, all of its jobs unless some are given, and all that follows happens. */
+  /** The n-th worker answers the given jobs (defaults to all of its jobs); delivers all messages. */
   answer(index: number, ...parameters: Parameters<FakeWorker['answer']>): Promise<void>
+  /** Every worker answers all of its jobs; delivers all messages. */
+  answerAll(): Promise<void>
+  /** The n-th worker reports this outcome of its latest job; delivers all messages. */
+  outcome(index: number, outcome: DistributiveOmit<Outcome, 'sequence'>): Promise<void>
   submit(number: number, overrides?: Partial<SignableJob>): Promise<Settled>
-  /** The n-th worker that was spawned. */
+  /** Submits jobs with consecutive numbers and delivers all messages. */
+  load(count: number, first?: number): Promise<{ readonly answers: Promise<Settled>[] }>
+  /** The n-th spawned worker. */
   worker(index: number): FakeWorker
   eventsOf<Type extends PoolEvent['type']>(type: Type): Extract<PoolEvent, { type: Type }>[]
 }
+
+type DistributiveOmit<Union, Key extends PropertyKey> = Union extends unknown ? Omit<Union, Key> : never
 
 export const settled = (promise: Promise<PoolAnswer>): Promise<Settled> =>
   promise.then(
@@ -94,7 +101,7 @@ export const createHarness = (options: HarnessOptions = {}): Harness => {
     for (let quiet = 0; quiet < 3; ) {
       const moved = [time.endTurn(), ...workers.map((worker) => worker.deliver())].some(Boolean)
       quiet = moved ? 0 : quiet + 1
-      // Lets promises of the pool go on: a macrotask comes after all of them.
+      // A macrotask runs after all pending promises of the pool.
       await new Promise((resolve) => setImmediate(resolve))
     }
   }
@@ -103,6 +110,8 @@ export const createHarness = (options: HarnessOptions = {}): Harness => {
     if (worker === undefined) throw new Error(`no worker ${index} was spawned`)
     return worker
   }
+  const submit: Harness['submit'] = (number, overrides = {}) =>
+    settled(pool.submit(jobOf(number, { deadlineMs: time.clock.monotonicMs() + 25_000, ...overrides }), targetOf()))
   return {
     time,
     pool,
@@ -115,8 +124,12 @@ export const createHarness = (options: HarnessOptions = {}): Harness => {
       time.advance(milliseconds)
       await pump()
     },
-    submit: (number, overrides = {}) =>
-      settled(pool.submit(jobOf(number, { deadlineMs: time.clock.monotonicMs() + 25_000, ...overrides }), targetOf())),
+    submit,
+    load: async (count, first = 0) => {
+      const answers = Array.from({ length: count }, (_, index) => submit(first + index))
+      await pump()
+      return { answers }
+    },
     worker: workerAt,
     lose: (index) => {
       workerAt(index).die()
@@ -126,11 +139,20 @@ export const createHarness = (options: HarnessOptions = {}): Harness => {
       workerAt(index).answer(...parameters)
       return pump()
     },
+    answerAll: () => {
+      for (const worker of workers) worker.answer()
+      return pump()
+    },
+    outcome: (index, outcome) => {
+      const worker = workerAt(index)
+      worker.outcomes([{ ...outcome, sequence: worker.jobs.at(-1)?.sequence ?? -1 } as Outcome])
+      return pump()
+    },
     eventsOf: (type) => events.filter((event) => event.type === type) as never,
   }
 }
 
-/** A harness whose workers are ready. */
+/** Creates a harness and starts its workers. */
 export const startHarness = async (options: HarnessOptions = {}): Promise<Harness> => {
   const harness = createHarness(options)
   const started = harness.pool.start()

@@ -4,7 +4,7 @@ import type { SentRevision } from '../../../src/policy/types/program.ts'
 import type { SignableJob } from '../../../src/pool/protocol.ts'
 import { requestOf } from '../../support/request.ts'
 
-/** A uuid that says which job it is. */
+/** Returns a uuid that ends with the number of the job. */
 export const uuidOf = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
 
 export const targetOf = (overrides: Partial<Target> = {}): Target => ({

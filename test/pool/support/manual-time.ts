@@ -1,16 +1,15 @@
-// Time that a test turns by hand: a clock, timers and the end of a turn of the event loop.
+// A manual clock, with timers and turns of the event loop.
 import type { Clock, Timers } from '../../../src/lib/time.ts'
 
 export interface ManualTime {
   readonly clock: Clock
   readonly timers: Timers
-  /** Moves the clock and calls every timer that is due, in order, at its own time. */
+  /** Moves the clock and calls each due timer, in order, at its time. */
   advance(milliseconds: number): void
-  /** Moves the clock and calls no timer until `advance`: a main thread that was busy. */
+  /** Moves the clock without calling timers, like a busy main thread. */
   stall(milliseconds: number): void
-  /** Runs what waits for the end of this turn. False: nothing did. */
+  /** Runs the callbacks of this turn's end. Returns false if there were none. */
   endTurn(): boolean
-  /** Timers that are set. */
   readonly pendingTimers: number
 }
 

@@ -1,4 +1,4 @@
-// What every pool of real workers is held to, whatever its workers met.
+// Promises of every pool of real workers, whatever faults its workers meet.
 import { expect } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,19 +8,19 @@ import { storeAttester } from '../../workers/support/attesters.ts'
 import type { Settled } from './harness.ts'
 import { allRecords, startThreadPool, type ThreadPool } from './thread-pool.ts'
 
-/** Shared by the files of this process, whichever ends first. */
+/** Shared by the test files of this process. */
 const keystores = mkdtempSync(join(tmpdir(), 'countersign-keystores-'))
 process.on('exit', () => rmSync(keystores, { recursive: true, force: true }))
 export const attesters = [
   await storeAttester(keystores, 'secp256k1', testKey(1).toHex()),
   await storeAttester(keystores, 'ed25519', testKey(2).toHex()),
 ]
-/** Takes over from the first. */
+/** The successor of the first attester. */
 export const successor = await storeAttester(keystores, 'secp256k1', testKey(3).toHex())
 
 export const bodyOf = (settled: Settled) => JSON.parse(settled.answer?.body ?? 'null')
 
-/** Every answer is of its own job, nothing is recorded twice, and what was answered is recorded. */
+/** Checks that the log verifies, no job is decided twice, and each answer has a record. */
 export const expectSound = async (threads: ThreadPool, answers: Promise<Settled>[]) => {
   const all = await Promise.all(answers)
   const report = await threads.finish()
@@ -35,7 +35,7 @@ export const expectSound = async (threads: ThreadPool, answers: Promise<Settled>
   return { all, recorded, decided }
 }
 
-/** One of the jobs meets a fault; the others must not notice. */
+/** Submits jobs, of which number 5 meets a fault. */
 export const withFault = async (
   fault: string,
   jobs = 20,

@@ -1,4 +1,4 @@
-// A pool over real threads with real keys, policy and log; each job may name a fault.
+// A pool of real threads with real keys, policy and log; each job can name a fault.
 import { join } from 'node:path'
 import { answerOf } from '../../../src/decision-log/answer.ts'
 import { recoverDecisions } from '../../../src/decision-log/recover.ts'
@@ -23,15 +23,15 @@ export interface ThreadPool {
   readonly gate: Gate
   readonly decisions: string
   readonly events: PoolEvent[]
-  /** Threads that were spawned and their ends. */
+  /** All threads, in the order of their creation. */
   readonly threads: { readonly ended: Promise<void>; readonly hasEnded: () => boolean }[]
   submit(number: number, overrides?: Partial<SignableJob>, target?: Target): Promise<Settled>
-  /** Resolves with the first event of this type that matches, from the start on. */
+  /** Returns the first matching event of this type; waits for it if there is none yet. */
   event<Type extends PoolEvent['type']>(
     type: Type,
     matches?: (event: Extract<PoolEvent, { type: Type }>) => boolean,
   ): Promise<Extract<PoolEvent, { type: Type }>>
-  /** Closes the pool; then the log must verify. */
+  /** Closes the pool and verifies the log. */
   finish(): Promise<VerifyReport>
 }
 
@@ -39,7 +39,7 @@ export interface ThreadPoolOptions extends Partial<Omit<PoolOptions, 'settings' 
   readonly attesters: readonly AttesterReference[]
   readonly settings?: Partial<WorkerSettings>
   readonly entry?: URL
-  /** Opens workers of another kind than threads. */
+  /** Opens a worker. Defaults to a thread. */
   readonly spawn?: OpenPort
   /** Wraps the n-th thread. */
   readonly wrap?: (thread: SigningThread, spawned: number) => SigningThread
@@ -92,7 +92,7 @@ export const startThreadPool = async (options: ThreadPoolOptions): Promise<Threa
     spawn: openThread,
     ...rest,
     settings: settingsFor(directory, attesters, settings),
-    // Long, so that a busy machine makes no worker look hung; tests of hanging set their own.
+    // Long, so that no worker looks hung on a busy machine.
     limits: { hangMs: 10_000, ...limits },
     clock: systemClock,
     onEvent: (event) => {
@@ -124,13 +124,13 @@ export const startThreadPool = async (options: ThreadPoolOptions): Promise<Threa
     },
     finish: async () => {
       await pool.close()
-      // Also those whose `terminate` a test took away.
+      // Includes threads whose `terminate` a test replaced.
       for (const worker of workers) Worker.prototype.terminate.call(worker)
       return verifyDecisions(decisions)
     },
   }
 }
 
-/** Every record of these slots; of every slot unless stated. */
+/** Returns all records of the slots. Defaults to every slot. */
 export const allRecords = (decisions: string, slots = listSlots(decisions)) =>
   slots.flatMap((slot) => recordsOf(decisions, slot))
