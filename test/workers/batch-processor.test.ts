@@ -1,4 +1,4 @@
-// One batch in this thread: recorded before answered, all or nothing, and never by a worker that was given up.
+// A batch of jobs: recorded before it is answered, completely or not at all, and never by an abandoned worker.
 import { describe, expect, test } from 'bun:test'
 import { answerOf } from '../../src/decision-log/answer.ts'
 import { DecisionLogError } from '../../src/decision-log/errors.ts'
@@ -25,9 +25,9 @@ import { jobOf, uuidOf } from '../pool/support/jobs.ts'
 interface World {
   decide?: (job: DispatchedJob, words: Int32Array) => Decision
   append?: (records: readonly LogRecord[], words: Int32Array) => void
-  /** A turn of compiling. */
+  /** Compiles for one turn. */
   prepare?: () => boolean
-  /** What the clock says when the batch begins, when all is decided, and when it is over. */
+  /** Times of the start of the batch, of the end of the decisions, and of the end of the batch. */
   times?: readonly number[]
 }
 
@@ -64,11 +64,24 @@ const batchOf = (...deadlines: number[]): DispatchedJob[] =>
   deadlines.map((deadlineMs, sequence) => ({ ...jobOf(sequence), sequence, deadlineMs }))
 
 const outcomesOf = (batch: OutcomeBatch | null) => {
-  if (batch === null) throw new Error('the worker said nothing')
+  if (batch === null) throw new Error('the batch has no outcomes')
   return batch.outcomes
 }
 
-test('once the lease of the worker has ended, nothing is decided or recorded, also of a job that waited', () => {
+const uuidsIn = (appended: readonly LogRecord[][]): string[][] => appended.map((lines) => lines.map(({ uuid }) => uuid))
+
+/** An `append` that fails until `full` is false. */
+const createFullLog = () => {
+  const log = {
+    full: true,
+    append: () => {
+      if (log.full) throw new DecisionLogError('ENOSPC')
+    },
+  }
+  return log
+}
+
+test('after the end of the worker’s lease, no job is decided or recorded, including jobs that waited', () => {
   const decided: number[] = []
   let prepared = false
   const times = [1_000, 2_999, 3_000, 3_000, 3_000]
@@ -90,11 +103,10 @@ test('once the lease of the worker has ended, nothing is decided or recorded, al
 })
 
 describe('a batch', () => {
-  test('is recorded by one append, and answered from its records, in its order', () => {
+  test('is recorded by one append, and answered from its records, in order', () => {
     const { batches, appended } = processorIn({ times: [10, 11, 14] })
     const batch = batches.take(batchOf(100, 100, 100))
-    expect(appended).toHaveLength(1)
-    expect(appended[0]?.map(({ uuid }) => uuid)).toEqual([uuidOf(0), uuidOf(1), uuidOf(2)])
+    expect(uuidsIn(appended)).toEqual([[uuidOf(0), uuidOf(1), uuidOf(2)]])
     expect(batch?.busyMs).toBe(4)
     expect(outcomesOf(batch)).toEqual(
       appended[0]?.map((record, sequence) => ({
@@ -107,7 +119,7 @@ describe('a batch', () => {
     )
   })
 
-  test('a denial is recorded and answered like any verdict', () => {
+  test('with a denial records and answers it', () => {
     const { batches, appended } = processorIn({
       decide: (job) => ({ status: 'decided', record: denial(1, { uuid: job.uuid, code: 'C' }) }),
     })
@@ -121,7 +133,7 @@ describe('a batch', () => {
     })
   })
 
-  test('failures and unknown targets are not recorded, and their neighbours are', () => {
+  test('with failures and unknown targets records only the other jobs', () => {
     const { batches, appended } = processorIn({
       decide: (job) => {
         if (job.sequence === 0) return { status: 'target-not-cached' }
@@ -134,27 +146,23 @@ describe('a batch', () => {
       { status: 'failed', nothingSigned: true },
       { status: 'answered' },
     ])
-    expect(appended.map((records) => records.map(({ uuid }) => uuid))).toEqual([[uuidOf(2)]])
+    expect(uuidsIn(appended)).toEqual([[uuidOf(2)]])
   })
 
-  test('with nothing to record appends nothing', () => {
+  test('without decisions appends nothing', () => {
     const { batches, appended } = processorIn({ decide: () => TOO_LATE })
     expect(outcomesOf(batches.take(batchOf(100))).map(({ status }) => status)).toEqual(['failed'])
     expect(appended).toEqual([])
   })
 
-  test('what is past its deadline when all is decided is neither recorded nor answered', () => {
+  test('neither records nor answers jobs that are past their deadlines after the decisions', () => {
     const { batches, appended } = processorIn({ times: [0, 50, 51] })
-    const outcomes = outcomesOf(batches.take(batchOf(49, 50, 51)))
-    expect(outcomes).toMatchObject([
-      { status: 'failed', code: 'DEADLINE_EXCEEDED' },
-      { status: 'failed', code: 'DEADLINE_EXCEEDED' },
-      { status: 'answered' },
-    ])
-    expect(appended.flat().map(({ uuid }) => uuid)).toEqual([uuidOf(2)])
+    const late = { status: 'failed', code: 'DEADLINE_EXCEEDED' }
+    expect(outcomesOf(batches.take(batchOf(49, 50, 51)))).toMatchObject([late, late, { status: 'answered' }])
+    expect(uuidsIn(appended)).toEqual([[uuidOf(2)]])
   })
 
-  test('shows the main thread which job it is at, and beats with each', () => {
+  test('shares its current job and a heartbeat with the main thread', () => {
     const seen: number[][] = []
     const { batches, words } = processorIn({
       decide: (job, shared) => {
@@ -173,43 +181,38 @@ describe('a batch', () => {
   })
 })
 
-describe('a log that can’t be written', () => {
-  test('fails every decided job of the batch, and answers again once it can be', () => {
-    let full = true
-    const { batches, appended, words } = processorIn({
-      append: () => {
-        if (full) throw new DecisionLogError('ENOSPC')
-      },
-    })
-    const outcomes = outcomesOf(batches.take(batchOf(100, 100)))
-    expect(outcomes).toEqual(
-      [0, 1].map((sequence) => ({
-        status: 'failed',
-        sequence,
-        code: 'DEPENDENCY_UNAVAILABLE',
-        detail: 'the decision log cannot be written, so no signature was returned',
-        errorClass: 'DecisionLogError',
-        // Some of it may stand in the file: the uuid must not be given up.
-        nothingSigned: false,
-      })),
-    )
-    expect(JSON.stringify(outcomes)).not.toContain('0x')
-    expect(Atomics.load(words, SHARED_LATCH)).toBe(LATCH_IDLE)
-    full = false
-    expect(outcomesOf(batches.take(batchOf(100)))).toMatchObject([{ status: 'answered' }])
-    expect(appended).toHaveLength(1)
-  })
+test('every decided job fails while the log cannot be written', () => {
+  const log = createFullLog()
+  const { batches, appended, words } = processorIn(log)
+  const outcomes = outcomesOf(batches.take(batchOf(100, 100)))
+  expect(outcomes).toEqual(
+    [0, 1].map((sequence) => ({
+      status: 'failed',
+      sequence,
+      code: 'DEPENDENCY_UNAVAILABLE',
+      detail: 'the decision log cannot be written, so no signature was returned',
+      errorClass: 'DecisionLogError',
+      // A part may be in the file, so the uuid must not be reused.
+      nothingSigned: false,
+    })),
+  )
+  expect(JSON.stringify(outcomes)).not.toContain('0x')
+  expect(Atomics.load(words, SHARED_LATCH)).toBe(LATCH_IDLE)
+  log.full = false
+  expect(outcomesOf(batches.take(batchOf(100)))).toMatchObject([{ status: 'answered' }])
+  expect(appended).toHaveLength(1)
 })
 
-describe('a worker that was given up', () => {
-  test('before its batch: records nothing and says nothing', () => {
-    const { batches, words, appended } = processorIn()
+describe('a worker that is abandoned', () => {
+  test('before its batch records and answers nothing', () => {
+    const { batches, recorder, words, appended } = processorIn()
     expect(fence(words)).toBe(true)
     expect(batches.take(batchOf(100))).toBeNull()
+    expect(recorder.withhold(['u'])).toEqual({ status: 'fenced' })
     expect(appended).toEqual([])
   })
 
-  test('while it decided: records nothing and says nothing', () => {
+  test('during its decisions records and answers nothing', () => {
     const { batches, appended } = processorIn({
       decide: (job, words) => {
         fence(words)
@@ -220,23 +223,15 @@ describe('a worker that was given up', () => {
     expect(appended).toEqual([])
   })
 
-  test('while it appended: the record is there, and it says nothing', () => {
+  test('during its append has recorded the batch, and answers nothing', () => {
     const fenced: boolean[] = []
     const { batches, appended, words } = processorIn({ append: (_, shared) => fenced.push(fence(shared)) })
     expect(batches.take(batchOf(100))).toBeNull()
     expect(fenced).toEqual([false])
     expect(appended).toHaveLength(1)
     expect(Atomics.load(words, SHARED_LATCH)).toBe(LATCH_FENCED)
-    // And nothing ever after.
     expect(batches.take(batchOf(100))).toBeNull()
     expect(appended).toHaveLength(1)
-  })
-
-  test('records no withheld answer either', () => {
-    const { recorder, words, appended } = processorIn()
-    fence(words)
-    expect(recorder.withhold(['u'])).toEqual({ status: 'fenced' })
-    expect(appended).toEqual([])
   })
 })
 
@@ -253,16 +248,12 @@ describe('withheld answers', () => {
     expect(acknowledged).toEqual([[uuidOf(1), uuidOf(2)]])
   })
 
-  test('wait for a log that can be written, and then go first', () => {
-    let full = true
-    const { recorder, batches, appended, acknowledged } = processorIn({
-      append: () => {
-        if (full) throw new DecisionLogError('ENOSPC')
-      },
-    })
+  test('are recorded before the next batch if the log could not be written', () => {
+    const log = createFullLog()
+    const { recorder, batches, appended, acknowledged } = processorIn(log)
     recorder.withhold([uuidOf(7)])
     expect(acknowledged).toEqual([])
-    full = false
+    log.full = false
     batches.take(batchOf(100))
     expect(appended.map((records) => records.map(({ kind }) => kind))).toEqual([['withheld', 'attestation']])
     expect(acknowledged).toEqual([[uuidOf(7)]])
@@ -272,16 +263,12 @@ describe('withheld answers', () => {
 })
 
 describe('a job whose policy is being compiled', () => {
-  const preparing =
-    (ready: () => boolean) =>
-    (job: DispatchedJob): Decision =>
-      job.sequence === 1 && !ready() ? { status: 'preparing' } : { status: 'decided', record: recordFor(job) }
-
-  test('waits for it, and no other job does', () => {
+  test('waits for the policy without delaying other jobs', () => {
     let turns = 3
     const ready = () => turns === 0
     const { batches, appended, words } = processorIn({
-      decide: preparing(ready),
+      decide: (job) =>
+        job.sequence === 1 && !ready() ? { status: 'preparing' } : { status: 'decided', record: recordFor(job) },
       prepare: () => {
         expect(Atomics.load(words, SHARED_CURRENT)).toBe(1)
         turns -= 1
@@ -293,26 +280,22 @@ describe('a job whose policy is being compiled', () => {
     const heartbeat = Atomics.load(words, SHARED_HEARTBEAT)
     expect(batches.resume()).toBeNull()
     expect(Atomics.load(words, SHARED_CURRENT)).toBe(CURRENT_NONE)
-    // A sign of life: compiling is no hang.
+    // Compiling is not a hang.
     expect(Atomics.load(words, SHARED_HEARTBEAT)).toBeGreaterThan(heartbeat)
     expect(batches.resume()).toBeNull()
     expect(outcomesOf(batches.resume())).toMatchObject([{ sequence: 1, status: 'answered' }])
     expect(batches.waits()).toBe(false)
-    expect(appended.map((lines) => lines.map(({ uuid }) => uuid))).toEqual([[uuidOf(0), uuidOf(2)], [uuidOf(1)]])
+    expect(uuidsIn(appended)).toEqual([[uuidOf(0), uuidOf(2)], [uuidOf(1)]])
   })
 
-  test('has nothing recorded or said before, be it alone in its batch', () => {
-    const { batches, appended } = processorIn({ decide: () => ({ status: 'preparing' }), prepare: () => false })
-    expect(batches.take(batchOf(100))).toBeNull()
+  test.each([
+    ['is not ready', false],
+    ['is not ready, but another policy is', true],
+  ])('is neither recorded nor answered while the policy %s', (_name, prepared) => {
+    const { batches, appended } = processorIn({ decide: () => ({ status: 'preparing' }), prepare: () => prepared })
+    expect(batches.take(batchOf(100, 100))).toBeNull()
     expect(batches.resume()).toBeNull()
     expect(batches.waits()).toBe(true)
     expect(appended).toEqual([])
-  })
-
-  test('waits on when what became ready was another policy', () => {
-    const { batches } = processorIn({ decide: () => ({ status: 'preparing' }), prepare: () => true })
-    batches.take(batchOf(100, 100))
-    expect(batches.resume()).toBeNull()
-    expect(batches.waits()).toBe(true)
   })
 })

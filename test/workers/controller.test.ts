@@ -1,4 +1,4 @@
-// The worker's conversation, in this thread, with real keys, a real policy and a real log.
+// The messages of a signing worker, in this thread, with real keys, a real policy and a real log.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import {
   type WorkerSettings,
 } from '../../src/pool/protocol.ts'
 import type { Keyring } from '../../src/signing/types.ts'
-import { type ControllerDependencies as Controlled, Controller } from '../../workers/signing/controller.ts'
+import { Controller, type ControllerDependencies } from '../../workers/signing/controller.ts'
 import { openWorkerParts } from '../../workers/signing/setup.ts'
 import { recordsOf } from '../decision-log/fixtures.ts'
 import { jobOf } from '../pool/support/jobs.ts'
@@ -28,10 +28,7 @@ const second = await storeAttester(keystores, 'secp256k1', testKey(2).toHex())
 const solana = await storeAttester(keystores, 'ed25519', testKey(3).toHex())
 
 /** A worker without a thread. */
-const createWorker = (
-  wrap: (open: Controlled['open']) => Controlled['open'] = (open) => open,
-  changes: Partial<Controlled> = {},
-) => {
+const createWorker = (changes: Partial<ControllerDependencies> = {}) => {
   const reports: WorkerReport[] = []
   const outcomes: Outcome[] = []
   let wake: () => void = () => undefined
@@ -41,15 +38,18 @@ const createWorker = (
       reports.push(report)
       wake()
     },
-    open: wrap((settings, isClosing) => openWorkerParts(settings, Date.now, isClosing)),
+    open: (settings, isClosing) => openWorkerParts(settings, Date.now, isClosing),
     clock: { monotonicMs: () => 1000, unixMs: Date.now },
     later: (work) => setImmediate(work),
     ...changes,
   })
-  const next = async (type: WorkerReport['type']): Promise<WorkerReport> => {
+  /** Returns the next report of this type; waits for it if there is none yet. */
+  const next = async <Type extends WorkerReport['type']>(
+    type: Type,
+  ): Promise<Extract<WorkerReport, { type: Type }>> => {
     for (;;) {
       const index = reports.findIndex((report) => report.type === type)
-      if (index >= 0) return reports.splice(index, 1)[0] as WorkerReport
+      if (index >= 0) return reports.splice(index, 1)[0] as never
       await new Promise<void>((resolve) => {
         wake = resolve
       })
@@ -60,31 +60,21 @@ const createWorker = (
     controller.work(jobs.map((job, sequence) => ({ ...jobOf(...job), sequence, deadlineMs: 2000 })))
     return [...outcomes]
   }
-  return {
-    work: controller.work.bind(controller),
-    control: controller.control.bind(controller),
-    end: controller.end.bind(controller),
-    next,
-    send,
-    reports,
+  const start = (
+    directory: string,
+    attesters: readonly AttesterReference[],
+    overrides: Partial<WorkerSettings> = {},
+  ) => {
+    const thread = { slot: 0, generation: 0, shared: createSharedState() }
+    controller.control({ type: 'start', settings: { ...settingsFor(directory, attesters, overrides), ...thread } })
   }
+  return { control: controller.control.bind(controller), controller, start, next, send, reports }
 }
-
-const settingsOf = (
-  directory: string,
-  attesters: readonly AttesterReference[],
-  overrides: Partial<WorkerSettings> = {},
-): WorkerSettings => ({
-  ...settingsFor(directory, attesters, overrides),
-  slot: 0,
-  generation: 0,
-  shared: createSharedState(),
-})
 
 const startWorker = async (attesters = [first, solana], overrides: Partial<WorkerSettings> = {}) => {
   const directory = temporaryDirectory()
   const worker = createWorker()
-  worker.control({ type: 'start', settings: settingsOf(directory, attesters, overrides) })
+  worker.start(directory, attesters, overrides)
   const ready = await worker.next('ready')
   worker.control({
     type: 'define',
@@ -98,50 +88,51 @@ const attesterOf = (outcome: Outcome | undefined): string =>
   outcome?.status === 'answered' ? JSON.parse(outcome.body).attestation.attester : ''
 
 describe('starting', () => {
-  test('says which backend, keys and segment it has', async () => {
+  test('reports the backend, the keys and the segment', async () => {
     const { ready, decisions } = await startWorker([first, { ...second, status: 'retiring' }, solana])
     expect(ready).toMatchObject({ evmAttesters: [first.address], solanaAttesters: [solana.address] })
-    if (ready.type !== 'ready') throw new Error('not ready')
     expect(['libsecp256k1', 'secp256k1-node', 'noble']).toContain(ready.signer)
     expect(ready.segmentPath).toBe(join(decisions, 'w00', readdirSync(join(decisions, 'w00'))[0] ?? ''))
   })
 
-  const reasonFor = async (settings: WorkerSettings): Promise<string> => {
+  const directory = temporaryDirectory()
+  const wrongPath = join(directory, 'wrong-passphrase')
+  const missing = { source: 'file', path: join(directory, 'nowhere') } as const
+  writeFileSync(wrongPath, 'wrong-passphrase-canary\n')
+  writeFileSync(join(directory, 'file'), 'a file where the folder should be')
+  test.each<[string, Partial<WorkerSettings>, string | RegExp, AttesterReference?]>([
+    [
+      'a wrong passphrase, which is not in the reason',
+      { passphrase: { source: 'file', path: wrongPath } },
+      new RegExp(`^(?!.*canary).*of attester ${first.id}.*passphrase`),
+    ],
+    [
+      'no passphrase',
+      { passphrase: { source: 'environment', name: 'COUNTERSIGN_TEST_UNSET' } },
+      'COUNTERSIGN_TEST_UNSET is empty',
+    ],
+    ['no file', { passphrase: missing }, `the passphrase file cannot be read (ENOENT): ${missing.path}`],
+    [
+      'a key of another address',
+      {},
+      new RegExp(`it contains the key of ${first.address}, not of ${second.address}`),
+      { ...first, address: second.address },
+    ],
+    ['an unknown backend', { signer: 'other' }, 'unknown signing backend other'],
+    [
+      'no log',
+      { decisionsDirectory: join(directory, 'file') },
+      `the decision log in ${join(directory, 'file')} cannot be written: ENOTDIR`,
+    ],
+  ])('with %s reports that it is unusable', async (_name, overrides, reason, attester = first) => {
     const worker = createWorker()
-    worker.control({ type: 'start', settings })
+    worker.start(directory, [attester], overrides)
     const report = await worker.next('unusable')
-    return report.type === 'unusable' ? report.reason : ''
-  }
-
-  test('with a wrong passphrase it is unusable, and says no word of it', async () => {
-    const directory = temporaryDirectory()
-    const path = join(directory, 'wrong-passphrase')
-    writeFileSync(path, 'wrong-passphrase-canary\n')
-    const reason = await reasonFor(settingsOf(directory, [first], { passphrase: { source: 'file', path } }))
-    expect(reason).toContain(`of attester ${first.id}`)
-    expect(reason).toContain('passphrase')
-    expect(reason).not.toContain('canary')
+    if (reason instanceof RegExp) expect(report.reason).toMatch(reason)
+    else expect(report.reason).toBe(reason)
   })
 
-  test('with no passphrase, an address that is not the key’s, an unknown backend or no log it is unusable', async () => {
-    const directory = temporaryDirectory()
-    const passphrase = { source: 'environment', name: 'COUNTERSIGN_TEST_UNSET' } as const
-    expect(await reasonFor(settingsOf(directory, [first], { passphrase }))).toBe('COUNTERSIGN_TEST_UNSET is empty')
-    const missing = { source: 'file', path: join(directory, 'nowhere') } as const
-    expect(await reasonFor(settingsOf(directory, [first], { passphrase: missing }))).toBe(
-      `the passphrase file cannot be read (ENOENT): ${missing.path}`,
-    )
-    expect(await reasonFor(settingsOf(directory, [{ ...first, address: second.address }]))).toContain(
-      `it contains the key of ${first.address}, not of ${second.address}`,
-    )
-    expect(await reasonFor(settingsOf(directory, [first], { signer: 'other' }))).toBe('unknown signing backend other')
-    writeFileSync(join(directory, 'decisions'), 'a file where the folder should be')
-    expect(await reasonFor(settingsOf(directory, [first]))).toBe(
-      `the decision log in ${join(directory, 'decisions')} cannot be written: ENOTDIR`,
-    )
-  })
-
-  test('tells its clock', async () => {
+  test('reports its clock', async () => {
     const { control, next } = await startWorker()
     control({ type: 'clock' })
     expect(await next('clock')).toEqual({ type: 'clock', workerMs: 1000 })
@@ -149,7 +140,7 @@ describe('starting', () => {
 })
 
 describe('jobs', () => {
-  test('are answered, denied, failed or sent back, each as its policy has it', async () => {
+  test('are answered, denied, failed or sent back, as their policies decide', async () => {
     const { send, decisions } = await startWorker()
     const outcomes = send(
       [1],
@@ -180,15 +171,15 @@ describe('jobs', () => {
     expect((await verifyDecisions(decisions)).ok).toBe(true)
   })
 
-  test('whose policy is being compiled are resumed by one later call at a time', async () => {
+  test('that wait for the compilation of a policy are resumed by one scheduled call at a time', async () => {
     let nowMs = 0
     const calls: (() => void)[] = []
-    const worker = createWorker(undefined, {
+    const worker = createWorker({
       // Each step of the compilation ends its turn.
       clock: { monotonicMs: () => (nowMs += 2), unixMs: Date.now },
       later: (work) => void calls.push(work),
     })
-    worker.control({ type: 'start', settings: settingsOf(temporaryDirectory(), [first]) })
+    worker.start(temporaryDirectory(), [first])
     await worker.next('ready')
     const rules = Array.from({ length: 20 }, (_, at) => `  - { id: r${at}, deny: tx.value == ${at} }\n`)
     const revisions = [revisionWith('revision_test', `name: P\ndefault: allow\nrules:\n${rules.join('')}`)]
@@ -199,7 +190,7 @@ describe('jobs', () => {
     expect(calls).toHaveLength(1)
   })
 
-  test('a withheld answer is recorded and confirmed', async () => {
+  test('whose answers are withheld are recorded as withheld, with a confirmation', async () => {
     const { send, control, next, decisions } = await startWorker()
     send([1])
     control({ type: 'withheld', uuids: [jobOf(1).uuid] })
@@ -207,9 +198,9 @@ describe('jobs', () => {
     expect(recordsOf(decisions).map(({ kind }) => kind)).toEqual(['attestation', 'withheld'])
   })
 
-  test('a log that is gone fails them, and takes them again when it is back', async () => {
+  test('fail while the log cannot be written', async () => {
     const { send, decisions } = await startWorker([first], { segmentMaxBytes: 1 })
-    // Rotation after every batch: the next segment can't be made in a folder that is a file.
+    // Rotation after every batch; the next segment cannot be created in a folder that is a file.
     expect(send([1]).map(({ status }) => status)).toEqual(['answered'])
     const slot = join(decisions, 'w00')
     renameSync(slot, `${slot}-aside`)
@@ -228,7 +219,7 @@ describe('jobs', () => {
 })
 
 describe('new keys', () => {
-  test('sign only once they are committed; the old ones sign until then', async () => {
+  test('sign after their commit; the old keys sign until then', async () => {
     const { send, control, next } = await startWorker([first])
     control({ type: 'attesters', version: 1, attesters: [second] })
     expect(attesterOf(send([1])[0])).toBe(first.address)
@@ -238,7 +229,7 @@ describe('new keys', () => {
     expect(attesterOf(send([3])[0])).toBe(second.address)
   })
 
-  test('that are discarded never sign, also when they were still loading', async () => {
+  test('that are discarded never sign, even if they were still loading', async () => {
     const { send, control, next } = await startWorker([first])
     for (const version of [1, 2]) {
       control({ type: 'attesters', version, attesters: [second] })
@@ -250,7 +241,7 @@ describe('new keys', () => {
     }
   })
 
-  test('that can’t be opened change nothing, and the reason is told', async () => {
+  test('that cannot be opened change nothing, and are reported with the reason', async () => {
     const { send, control, next } = await startWorker([first])
     const gone = { ...second, keystorePath: join(keystores, 'gone.json') }
     control({ type: 'attesters', version: 1, attesters: [gone] })
@@ -265,7 +256,7 @@ describe('new keys', () => {
 })
 
 describe('closing', () => {
-  test('says so, and takes no job any more', async () => {
+  test('is reported; later jobs are ignored', async () => {
     const { send, control, next, decisions } = await startWorker()
     send([1])
     control({ type: 'close' })
@@ -274,77 +265,79 @@ describe('closing', () => {
     expect(recordsOf(decisions)).toHaveLength(1)
   })
 
-  test('while it starts: it closes once it has started', async () => {
+  test('during the start happens after the start', async () => {
     const worker = createWorker()
-    worker.control({ type: 'start', settings: settingsOf(temporaryDirectory(), [first]) })
+    worker.start(temporaryDirectory(), [first])
     worker.control({ type: 'close' })
     await worker.next('closed')
     expect(worker.reports).toEqual([])
   })
 })
 
-describe('an end', () => {
-  const erasing =
-    (open: Controlled['open'], erased: string[]): Controlled['open'] =>
-    async (settings, isClosing) => {
-      const parts = await open(settings, isClosing)
-      const watch = (keyring: Keyring, name: string): Keyring => ({
-        ...keyring,
-        erase: () => {
-          erased.push(name)
-          keyring.erase()
-        },
-      })
-      return {
-        ...parts,
-        keyring: watch(parts.keyring, 'in use'),
-        openKeyring: async (attesters, inUse) => watch(await parts.openKeyring(attesters, inUse), 'next'),
-      }
-    }
-
-  test('erases every key, also one that is still being opened, and nothing is answered or recorded any more', async () => {
+describe('keys are erased', () => {
+  /** A worker that loads new keys while the first ones are in use. */
+  const startErasing = async () => {
     const erased: string[] = []
     const directory = temporaryDirectory()
-    const worker = createWorker((open) => erasing(open, erased))
-    worker.control({ type: 'start', settings: settingsOf(directory, [first]) })
+    const watch = (keyring: Keyring, name: string): Keyring => ({
+      ...keyring,
+      erase: () => {
+        erased.push(name)
+        keyring.erase()
+      },
+    })
+    const worker = createWorker({
+      open: async (settings, isClosing) => {
+        const parts = await openWorkerParts(settings, Date.now, isClosing)
+        return {
+          ...parts,
+          keyring: watch(parts.keyring, 'in use'),
+          openKeyring: async (attesters, inUse) => watch(await parts.openKeyring(attesters, inUse), 'next'),
+        }
+      },
+    })
+    worker.start(directory, [first])
     await worker.next('ready')
     worker.control({ type: 'attesters', version: 1, attesters: [second] })
-    worker.end()
+    return { worker, erased, decisions: join(directory, 'decisions') }
+  }
+
+  test('at the end, including keys that are being opened; then nothing is answered or recorded', async () => {
+    const { worker, erased, decisions } = await startErasing()
+    worker.controller.end()
     expect(erased).toEqual(['in use'])
     await worker.next('attesters-loaded')
     expect(erased).toEqual(['in use', 'next'])
     expect(worker.send([1])).toEqual([])
     worker.control({ type: 'withheld', uuids: ['u'] })
-    expect(recordsOf(join(directory, 'decisions'))).toEqual([])
+    expect(recordsOf(decisions)).toEqual([])
   })
 
-  test('of keys comes with the commit of new ones: the old are erased, and only they', async () => {
-    const erased: string[] = []
-    const worker = createWorker((open) => erasing(open, erased))
-    worker.control({ type: 'start', settings: settingsOf(temporaryDirectory(), [first]) })
-    await worker.next('ready')
-    worker.control({ type: 'attesters', version: 1, attesters: [second] })
+  test('when new keys are committed, except the new ones', async () => {
+    const { worker, erased } = await startErasing()
     await worker.next('attesters-loaded')
     expect(erased).toEqual([])
     worker.control({ type: 'attesters-commit', version: 1 })
     expect(erased).toEqual(['in use'])
   })
+})
 
-  test('while it starts leaves the log alone: another worker may have the slot by then', async () => {
+describe('a worker', () => {
+  test('that ends while it starts does not open the log, because another worker may have the slot', async () => {
     const directory = temporaryDirectory()
     const worker = createWorker()
-    worker.control({ type: 'start', settings: settingsOf(directory, [first]) })
-    worker.end()
+    worker.start(directory, [first])
+    worker.controller.end()
     await worker.next('closed')
     expect(existsSync(join(directory, 'decisions'))).toBe(false)
     expect(worker.reports).toEqual([])
   })
-})
 
-test('messages before the start are survived', () => {
-  const worker = createWorker()
-  worker.work([])
-  worker.control({ type: 'withheld', uuids: ['u'] })
-  worker.control({ type: 'attesters-commit', version: 1 })
-  expect(worker.reports).toEqual([])
+  test('ignores messages before the start', () => {
+    const worker = createWorker()
+    worker.controller.work([])
+    worker.control({ type: 'withheld', uuids: ['u'] })
+    worker.control({ type: 'attesters-commit', version: 1 })
+    expect(worker.reports).toEqual([])
+  })
 })

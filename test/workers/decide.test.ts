@@ -1,4 +1,4 @@
-// One job: verdict, signature, record; and what every failure turns into.
+// The decision of one job: verdict, signature and record, or a failure.
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import type { Verdict } from '../../src/domain/verdict.ts'
@@ -22,7 +22,7 @@ interface World {
   evaluate?: (facts: EvaluationFacts) => Verdict
   sign?: Sign
   find?: Policies['find']
-  /** What the clock says, call by call; the last one stays. */
+  /** Readings of the clock; the last one repeats. */
   times?: number[]
 }
 
@@ -65,7 +65,7 @@ const throwing = (error: unknown) => () => {
 }
 
 describe('a decided job', () => {
-  test('compliant: the record says what was asked, by which rule it was decided, and what was signed', () => {
+  test('that is compliant has a record of the request, the rule and the signature', () => {
     const data = '0xA9059cbb00'
     const { decision } = decideIn({}, { request: requestOf({ data, value: '7' }) })
     expect(decision).toEqual({
@@ -99,27 +99,23 @@ describe('a decided job', () => {
     })
   })
 
-  test('without data: the hash of nothing', () => {
-    const { decision } = decideIn({})
-    const expected = createHash('sha256').digest('hex')
-    expect(decision).toMatchObject({ record: { data_sha256: expected, data_size: 0 } })
+  test('without data has the hash of no bytes', () => {
+    const data_sha256 = createHash('sha256').digest('hex')
+    expect(decideIn({}).decision).toMatchObject({ record: { data_sha256, data_size: 0 } })
   })
 
-  test('denied: nothing is signed, expiration is 0, the rule’s words are there if it has any', () => {
-    for (const words of [{ code: 'C', message: 'M' }, { code: 'C' }, { message: 'M' }, {}]) {
-      const { decision, calls } = decideIn({ evaluate: () => ({ compliant: false, ruleId: 'r', ...words }) })
+  test.each([{ code: 'C', message: 'M' }, { code: 'C' }, { message: 'M' }, {}])(
+    'that is denied is not signed, with the reason %j of the rule',
+    (reason) => {
+      const { decision, calls } = decideIn({ evaluate: () => ({ compliant: false, ruleId: 'r', ...reason }) })
       expect(calls).toEqual(['evaluate'])
-      expect(decision).toMatchObject({
-        status: 'decided',
-        record: { compliant: false, rule: 'r', expiration: 0, attesters: [], signatures: [], ...words },
-      })
-      if (decision.status !== 'decided') throw new Error('not decided')
-      const { code, message } = decision.record
-      expect({ code, message }).toEqual({ code: undefined, message: undefined, ...words })
-    }
-  })
+      const record = { compliant: false, rule: 'r', expiration: 0, attesters: [], signatures: [] }
+      const none = { code: undefined, message: undefined }
+      expect(decision).toMatchObject({ status: 'decided', record: { ...record, ...none, ...reason } })
+    },
+  )
 
-  test('the policy reads the request, with the time at which it came and not that of this try', () => {
+  test('is evaluated with the request and its time of arrival, not the time of this attempt', () => {
     const seen: EvaluationFacts[] = []
     const request = requestOf({
       chain: chainOf('solana'),
@@ -128,75 +124,48 @@ describe('a decided job', () => {
       value: '9',
       data: '0x01',
     })
-    decideIn(
-      {
-        evaluate: (facts) => {
-          seen.push(facts)
-          return COMPLIANT
-        },
-      },
-      { request },
-    )
-    expect(seen[0]).toEqual({ request })
+    const evaluate = (facts: EvaluationFacts): Verdict => {
+      seen.push(facts)
+      return COMPLIANT
+    }
+    decideIn({ evaluate }, { request })
+    expect(seen).toEqual([{ request }])
   })
 })
 
-describe('the organization’s own lists', () => {
-  const USER = `0x${'c3'.repeat(20)}`
+test('the organization’s lists deny the wallet and the represented user before the policy is evaluated', () => {
+  const user = `0x${'c3'.repeat(20)}`
   const denying = (denied: string): ListReader => ({
     contains: (name, address) => name === 'deny' && address === denied,
     ageSeconds: () => 0,
   })
-
-  test('decide before the policy, on the wallet and on the user whom it represents', () => {
-    const denied = { status: 'decided', record: { compliant: false, rule: 'list:deny', signatures: [] } }
-    const wallet = decideIn({ lists: denying(jobOf(1).request.from) })
-    expect(wallet.decision).toMatchObject(denied)
-    expect(wallet.calls).toEqual([])
-    const represented = decideIn({ lists: denying(USER) }, { request: requestOf({ onBehalf: USER }) })
-    expect(represented.decision).toMatchObject({ ...denied, record: { ...denied.record, on_behalf: USER } })
-    expect(represented.calls).toEqual([])
-    expect(decideIn({ lists: denying(USER) }).decision).toMatchObject({ record: { compliant: true } })
-  })
+  const record = { compliant: false, rule: 'list:deny', signatures: [] }
+  const wallet = decideIn({ lists: denying(jobOf(1).request.from) })
+  expect(wallet).toMatchObject({ decision: { status: 'decided', record }, calls: [] })
+  const represented = decideIn({ lists: denying(user) }, { request: requestOf({ onBehalf: user }) })
+  expect(represented).toMatchObject({ decision: { record: { ...record, on_behalf: user } }, calls: [] })
+  expect(decideIn({ lists: denying(user) }).decision).toMatchObject({ record: { compliant: true } })
 })
 
-describe('a task whose block is not known', () => {
-  test('is not signed, and denied without one', () => {
-    const unknown = { kind: 'task', expiration: null } as const
-    expect(decideIn({}, unknown)).toEqual({ decision: { status: 'unsigned' }, calls: ['evaluate'] })
-    const { decision } = decideIn({ evaluate: () => ({ compliant: false, ruleId: 'r' }) }, unknown)
-    expect(decision).toMatchObject({ status: 'decided', record: { compliant: false, expiration: 0 } })
-  })
+test('a task whose block is unknown is not signed, but can be denied', () => {
+  const unknown = { kind: 'task', expiration: null } as const
+  expect(decideIn({}, unknown)).toEqual({ decision: { status: 'unsigned' }, calls: ['evaluate'] })
+  const { decision } = decideIn({ evaluate: () => ({ compliant: false, ruleId: 'r' }) }, unknown)
+  expect(decision).toMatchObject({ status: 'decided', record: { compliant: false, expiration: 0 } })
 })
 
-describe('the deadline', () => {
-  test('already past: nothing is evaluated', () => {
-    const { decision, calls } = decideIn({ times: [1000] })
-    expect(decision).toBe(TOO_LATE)
-    expect(calls).toEqual([])
-  })
-
-  test('passed while the policy was evaluated: nothing is signed', () => {
-    const { decision, calls } = decideIn({ times: [999, 1000] })
-    expect(decision).toBe(TOO_LATE)
-    expect(calls).toEqual(['evaluate'])
-  })
+test.each([
+  ['before the evaluation', [1000], []],
+  ['during the evaluation', [999, 1000], ['evaluate']],
+])('a job whose deadline passes %s is not signed', (_when, times, calls) => {
+  expect(decideIn({ times })).toEqual({ decision: TOO_LATE, calls })
 })
 
-describe('a failure is no verdict and carries no signature', () => {
-  const unavailable = (detail: string, errorClass: string) => ({
-    status: 'failed',
-    code: 'DEPENDENCY_UNAVAILABLE',
-    detail,
-    errorClass,
-  })
-  const notProcessed = (errorClass: string) => ({
-    status: 'failed',
-    code: 'INTERNAL',
-    detail: 'the request could not be processed',
-    errorClass,
-  })
-  const cases: [string, World, unknown][] = [
+describe('a failure has no verdict and no signature', () => {
+  const failed = (code: string, detail: string, errorClass: string) => ({ status: 'failed', code, detail, errorClass })
+  const unavailable = failed.bind(null, 'DEPENDENCY_UNAVAILABLE')
+  const notProcessed = failed.bind(null, 'INTERNAL', 'the request could not be processed')
+  test.each<[string, World, unknown]>([
     [
       'a rule that fails',
       { evaluate: throwing(new PolicyEvaluationError('rule', new Error('secret'))) },
@@ -216,27 +185,24 @@ describe('a failure is no verdict and carries no signature', () => {
       unavailable('not enough attester keys', 'AttestersMissingError'),
     ],
     [
-      'a key that refuses',
+      'a key that cannot sign',
       { sign: throwing(new SignerUnusableError('secret')) },
       unavailable('the attester key could not sign', 'SignerUnusableError'),
     ],
     [
-      'a statement without encoding',
+      'a statement that cannot be encoded',
       { sign: throwing(new StatementInvalidError('secret')) },
       notProcessed('StatementInvalidError'),
     ],
     ['a bug', { evaluate: throwing(new TypeError('secret')) }, notProcessed('TypeError')],
-    ['something thrown that is no error', { evaluate: throwing('secret') }, notProcessed('string')],
-  ]
-  for (const [name, world, expected] of cases) {
-    test(name, () => {
-      const { decision } = decideIn(world)
-      expect(decision as unknown).toEqual(expected)
-      expect(JSON.stringify(decision)).not.toContain('secret')
-    })
-  }
+    ['a thrown string', { evaluate: throwing('secret') }, notProcessed('string')],
+  ])('after %s', (_name, world, expected) => {
+    const { decision } = decideIn(world)
+    expect(decision as unknown).toEqual(expected)
+    expect(JSON.stringify(decision)).not.toContain('secret')
+  })
 
-  test('a target that is not here is asked for', () => {
+  test('for a missing target, which is requested', () => {
     expect(decideIn({ find: () => undefined }).decision).toEqual({ status: 'target-not-cached' })
   })
 })

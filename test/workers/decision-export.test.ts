@@ -1,9 +1,9 @@
-// Exported rows are RFC 4180: whatever a cell holds, a reader of CSV gets it back, and a spreadsheet runs none of it.
+// Exported rows in CSV (RFC 4180) and NDJSON, without formulas that a spreadsheet would run.
 import { expect, test } from 'bun:test'
 import { exportPart, exportRows } from '../../workers/index/decision-export.ts'
 import { decisionRecord } from '../admin/support/decisions.ts'
 
-/** A reader of its own. */
+/** An independent CSV parser. */
 const parse = (text: string): readonly (readonly string[])[] => {
   const rows: string[][] = [[]]
   for (const [, quoted, plain = '', end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/g)) {
@@ -20,11 +20,10 @@ test('a cell with line breaks, quotes and commas is one cell, and a formula is t
   expect(rows.map(({ length }) => length)).toEqual(requests.map(() => header.length))
   const column = header.indexOf('request')
   expect(rows.map((row) => row[column])).toEqual(requests.map((text) => (text.startsWith('=') ? `'${text}` : text)))
-  // Each of them is a line of its own in the other format.
   expect(exportRows('ndjson', decisions).trim().split('\n')).toHaveLength(requests.length)
 })
 
-test('a row states how many decisions of a part are missing', () => {
+test('a row states the number of missing decisions', () => {
   const found = { decisions: [{ record: decisionRecord(1), withheld: false }], missing: 2, next: null }
   const message = 'decisions missing here, because their lines are unavailable: 2'
   const [header = [], , row = []] = parse(exportPart('csv', found, true).text)

@@ -1,5 +1,4 @@
-// A worker's decisions on facts: lists it looks up itself, what came with the job, the organization's own lists before the
-// policy, the shadow beside it, and what of all this stands in the record.
+// Decisions of a worker about lists, facts of the job and shadow revisions, and their records.
 import { describe, expect, test } from 'bun:test'
 import { encodeRecord, MAX_LINE_BYTES, parseRecordLine } from '../../src/decision-log/record.ts'
 import type { DecisionRecord } from '../../src/decision-log/types.ts'
@@ -44,7 +43,7 @@ const decideIn = ({ policy, shadow, lists, facts, data = '0x' }: World) => {
 const recordIn = (world: World): DecisionRecord => {
   const decision = decideIn(world)
   if (decision.status !== 'decided') throw new Error(JSON.stringify(decision))
-  // Every record can be read back as it was.
+  // The record of the log line.
   const { record } = parseRecordLine(encodeRecord({ ...decision.record, value: '0' }, 'ab'.repeat(32)))
   return record as DecisionRecord
 }
@@ -67,7 +66,7 @@ describe('lists', () => {
     })
   })
 
-  test('that are missing fail the request, and the log says which', () => {
+  test('that are missing fail the request, and the log names them', () => {
     expect(decideIn({ policy: allowing('in_list(wallet.address, "gone")'), lists })).toEqual({
       status: 'failed',
       code: 'DEPENDENCY_UNAVAILABLE',
@@ -83,7 +82,7 @@ describe('lists', () => {
     })
   })
 
-  test('that can not be read at the moment fail the request, whatever the policy reads', () => {
+  test('that cannot be read fail every request, whatever the policy reads', () => {
     const broken: ListReader = {
       contains: () => {
         throw new DependencyUnavailableError('a list cannot be read')
@@ -103,29 +102,26 @@ describe('the organization’s own lists', () => {
   const listed = (deny: string[], allow: string[]) =>
     readerOfLists({ deny: { addresses: deny, ageSeconds: 0 }, allow: { addresses: allow, ageSeconds: 0 } })
 
-  test('come before the policy: deny before allow', () => {
-    expect(recordIn({ policy: failing, lists: listed([WALLET], [WALLET]) })).toMatchObject({
-      compliant: false,
-      rule: 'list:deny',
-      signatures: [],
-    })
+  test('decide before the policy, deny before allow', () => {
+    const denied = { compliant: false, rule: 'list:deny', signatures: [] }
+    expect(recordIn({ policy: failing, lists: listed([WALLET], [WALLET]) })).toMatchObject(denied)
     const allowed = recordIn({ policy: failing, lists: listed([], [WALLET]) })
     expect(allowed).toMatchObject({ compliant: true, rule: 'list:allow', signatures: ['0xsignature'] })
     expect(allowed).not.toHaveProperty('code')
     expect(decideIn({ policy: failing, lists: listed([], []) }).status).toBe('failed')
   })
 
-  test('decide for the shadow, too', () => {
+  test('decide for the shadow', () => {
     const world = { policy: failing, shadow: failing, lists: listed([WALLET], []) }
     expect(recordIn(world).shadow).toEqual({ revision: 'revision_shadow', compliant: false, rule: 'list:deny' })
   })
 })
 
-describe('facts that came with the job', () => {
+describe('facts of the job', () => {
   const geography = { country: 'CH', region: null, anonymous: null, vpn: null, proxy: null, tor: null, hosting: null }
   const identity = { verified: true, type: 'individual', level: 1, verifiedAtSeconds: 5 } as const
 
-  test('are decided on and recorded, personal ones as their hashes', () => {
+  test('are evaluated and recorded, personal ones as their hashes', () => {
     const facts = { geography, identity, digests: { client_ip: 'aa', identity: 'bb' } }
     const record = recordIn({ policy: allowing('client.country == "CH" && identity.verified'), facts })
     expect(record.facts).toEqual({ geography, client_ip_hash: 'aa', identity_hash: 'bb' })
@@ -133,23 +129,19 @@ describe('facts that came with the job', () => {
   })
 
   test('that are too long for a line are recorded as their hash', () => {
-    const facts = {
-      geography,
-      reads: Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`r${i}`, 'x'.repeat(1024)])),
-    }
+    const reads = Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`r${i}`, 'x'.repeat(1024)]))
+    const facts = { geography, reads }
     const { facts: recorded } = recordIn({ policy: allowing('client.located'), facts })
     expect(recorded).toEqual({ sha256: Bun.SHA256.hash(JSON.stringify(facts), 'hex') })
   })
 
-  test('leave a record without facts when there are none', () => {
+  test('are absent from the record if there are none', () => {
     const record = recordIn({ policy: allowing('true') })
-    expect(record).not.toHaveProperty('facts')
-    expect(record).not.toHaveProperty('shadow')
-    expect(record).not.toHaveProperty('data')
+    for (const property of ['facts', 'shadow', 'data']) expect(record).not.toHaveProperty(property)
     expect(record.requested).toBe(jobOf(1).request.nowSeconds)
   })
 
-  test('stand beside the call data, if that is not too long', () => {
+  test('are recorded with the call data, unless the call data exceeds 1 KiB', () => {
     const short = `0xAB${'cd'.repeat(1_023)}`
     expect(recordIn({ policy: allowing('true'), data: short }).data).toBe(short)
     const long = recordIn({ policy: allowing('true'), data: `${short}00` })
@@ -157,7 +149,7 @@ describe('facts that came with the job', () => {
     expect(long).toMatchObject({ data_size: 1_025, data_sha256: expect.stringMatching(/^[0-9a-f]{64}$/) })
   })
 
-  test('never make a line that recovery could miss', () => {
+  test('never exceed the length of a line that recovery can read', () => {
     const addresses = Array.from({ length: 256 }, (_, i) => `0x${i.toString(16).padStart(40, '0')}`)
     const lists = readerOfLists(
       Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`l${i}`, { addresses, ageSeconds: 0 }])),
@@ -169,10 +161,8 @@ describe('facts that came with the job', () => {
     const rules = expression.map((require, i) => ({ id: `r${i}`, require }))
     const policy = `name: P\ndefault: allow\nrules: ${JSON.stringify(rules)}`
     const record = recordIn({ policy, lists, data: `0x${'ab'.repeat(1_024)}` })
-    const line = encodeRecord(record, 'ab'.repeat(32))
     expect(record.facts).toHaveProperty('sha256')
-    expect(line.length).toBeLessThan(16_384)
-    expect(line.length).toBeLessThan(MAX_LINE_BYTES)
+    expect(encodeRecord(record, 'ab'.repeat(32)).length).toBeLessThan(Math.min(16_384, MAX_LINE_BYTES))
   })
 })
 
@@ -180,7 +170,7 @@ describe('the shadow', () => {
   const policy = allowing('true')
   const BROKEN = 'name: P\nrules: [{ id: a, allow: nonsense }]'
 
-  test('is recorded and never answered', () => {
+  test('is recorded without its reason', () => {
     const record = recordIn({ policy, shadow: `name: P\nrules: [{ id: no, deny: "true", code: SHADOW }]` })
     expect(record).toMatchObject({
       compliant: true,
@@ -194,16 +184,16 @@ describe('the shadow', () => {
     ['fails', allowing('client.located'), undefined, 'only', 'client.located is not available (503)'],
     ['has a rule that overflows', allowing('chain.id / 0 > 1'), undefined, 'only', expect.stringMatching(/\(422\)$/)],
     ['does not compile', BROKEN, undefined, null, 'this version cannot use the revision'],
-    ['had no time for its facts', allowing('true'), { shadowless: 'late' }, null, 'late'],
+    ['has no facts in time', allowing('true'), { shadowless: 'late' }, null, 'late'],
   ] as [string, string, CarriedFacts | undefined, string | null, string][])(
-    'that %s keeps nobody from an answer',
+    'that %s does not prevent the answer',
     (_name, shadow, facts, rule, failure) => {
       const record = recordIn({ policy, shadow, ...(facts === undefined ? {} : { facts }) })
       expect(record).toMatchObject({ compliant: true, shadow: { compliant: null, rule, failure } })
     },
   )
 
-  test('reads facts of its own before those of the active revision', () => {
+  test('reads its own facts before those of the active revision', () => {
     const head = `name: P\nreads: { balance: { kind: native-balance } }\n`
     const reading = (amount: number): string =>
       `${head}rules: [{ id: only, allow: 'reads.balance == uint256("${amount}")' }]`
@@ -211,11 +201,5 @@ describe('the shadow', () => {
     const own = { reads: { balance: '1' }, shadow: { reads: { balance: '2' } } }
     expect(recordIn({ ...world, facts: own })).toMatchObject({ compliant: true, shadow: { compliant: true } })
     expect(recordIn({ ...world, facts: { reads: { balance: '1' } } })).toMatchObject({ shadow: { compliant: false } })
-  })
-
-  test('that the worker does not hold sends the job back', () => {
-    const policies = createPolicies({ maxEntries: 10, monotonicMs: () => 0 })
-    policies.define([testTarget({ shadowRevisionId: 'revision_gone' })], [revisionWith('revision_test', policy)])
-    expect(policies.find('target_test')).toBeUndefined()
   })
 })

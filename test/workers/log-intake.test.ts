@@ -1,31 +1,28 @@
-// What the decision index takes from a line: the same, whichever way the line is read.
+// The rows that the decision index reads from lines of the log.
 import { afterAll, expect, test } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { encodeHeader, encodeRecord } from '../../src/decision-log/record.ts'
+import { encodeRecord } from '../../src/decision-log/record.ts'
 import type { DecisionRecord } from '../../src/decision-log/types.ts'
 import type { IndexedLine } from '../../src/store/decision-index/types.ts'
 import { createLogIntake } from '../../workers/index/log-intake.ts'
-import { attestation } from '../decision-log/fixtures.ts'
-import { removeTemporaryDirectories, temporaryDirectory } from './support/attesters.ts'
+import {
+  attestation,
+  openTestSegment,
+  readLines,
+  removeTemporaryDirectories,
+  temporaryDirectory,
+} from '../decision-log/fixtures.ts'
 
 afterAll(removeTemporaryDirectories)
 
 const SEGMENT = '20260101T000000.000Z-00000001.ndjson'
-const HEADER = encodeHeader({
-  kind: 'segment',
-  version: 1,
-  slot: 'w00',
-  number: 1,
-  at: 0,
-  previous_segment: null,
-  previous_hash: null,
-  previous_length: 0,
-  previous_torn_bytes: 0,
-})
+const HASH = '0'.repeat(64)
 
-const taken = (lines: readonly string[]): readonly IndexedLine[] => {
+const [HEADER] = readLines(openTestSegment(temporaryDirectory()).path)
+
+const rowsOf = (lines: readonly string[]): readonly IndexedLine[] => {
   const directory = temporaryDirectory()
   mkdirSync(join(directory, 'w00'))
   writeFileSync(join(directory, 'w00', SEGMENT), [HEADER, ...lines, ''].join('\n'))
@@ -35,7 +32,7 @@ const taken = (lines: readonly string[]): readonly IndexedLine[] => {
   return rows
 }
 
-/** With what could be taken for a field, or for the end of a value, by whoever does not read JSON. */
+/** Includes text that looks like a field or the end of a value without a JSON parser. */
 const anyText = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 8 }),
   fc.constantFrom('', '"', '\\', '","rule":"x","', '"compliant":false,', 'ü', '\\"', '{"from":"'),
@@ -58,15 +55,15 @@ const anyRecord: fc.Arbitrary<DecisionRecord> = fc
   })
   .map((change) => attestation(1, change))
 
-test('every record is taken with its own values', () => {
+test('each row has the values of its record', () => {
   fc.assert(
     fc.property(fc.array(anyRecord, { minLength: 1, maxLength: 8 }), (records) => {
-      const rows = taken(records.map((record) => encodeRecord(record, '0'.repeat(64))))
+      const rows = rowsOf(records.map((record) => encodeRecord(record, HASH)))
       expect(rows.map((row) => (row.kind === 'decision' ? { ...row, place: null, shadow: null } : row))).toEqual(
         records.map((record) => ({
           kind: 'decision',
           place: null,
-          line: encodeRecord(record, '0'.repeat(64)),
+          line: encodeRecord(record, HASH),
           atMs: record.at,
           uuid: record.uuid,
           organizationId: record.organization,
@@ -87,8 +84,8 @@ test('every record is taken with its own values', () => {
   )
 })
 
-test('a line that is cut or goes on after its end is not taken', () => {
-  const line = encodeRecord(attestation(1), '0'.repeat(64))
-  expect(taken([line])).toHaveLength(1)
-  expect(taken([line.slice(0, -2), `${line}x`, line.slice(1)])).toEqual([])
+test('a line that is cut or has text after its end has no row', () => {
+  const line = encodeRecord(attestation(1), HASH)
+  expect(rowsOf([line])).toHaveLength(1)
+  expect(rowsOf([line.slice(0, -2), `${line}x`, line.slice(1)])).toEqual([])
 })

@@ -1,5 +1,4 @@
-// The port of a worker in the thread that answers: when it speaks, and what its end leaves behind. The pool over it is in
-// test/pool/both-ports.test.ts.
+// The port of a worker in the main thread. test/pool/both-ports.test.ts tests the pool with it.
 import { afterAll, expect, test } from 'bun:test'
 import { createSharedState, type WorkerReport } from '../../src/pool/protocol.ts'
 import type { OutcomeBatch } from '../../src/pool/wire.ts'
@@ -14,7 +13,7 @@ afterAll(removeTemporaryDirectories)
 
 const attester = await storeAttester(temporaryDirectory(), 'secp256k1', testKey(1).toHex())
 
-/** A started worker; turns are taken by hand. */
+/** A started worker; the test runs the turns. */
 const startPort = async () => {
   const batches: OutcomeBatch[] = []
   const ready = Promise.withResolvers<WorkerReport>()
@@ -56,23 +55,21 @@ const startPort = async () => {
   port.control({ type: 'define', targets: [testTarget({ id: 'target_1' })], revisions })
   const work = (number: number): void =>
     port.work([{ sequence: number, job: jobOf(number, { deadlineMs: performance.now() + 60_000 }) }], 0)
-  /** The callbacks of the next turn. */
-  const taken = (): readonly (() => void)[] => turns
-  return { port, work, turn, turns: taken, batches, closed: () => closed, erased: () => erased }
+  return { port, work, turn, turns: () => turns, batches, closed: () => closed, erased: () => erased }
 }
 
-test('answers in a later turn than it is asked, in the order in which it was asked', async () => {
+test('answers in a later turn, in the order of the jobs', async () => {
   const { work, turn, batches } = await startPort()
   work(1)
   work(2)
   expect(batches).toEqual([])
   const answered = (): number[] => batches.flatMap(({ outcomes }) => outcomes.map(({ sequence }) => sequence))
-  // Compiling the policy may take turns of its own.
+  // Compiling the policy may take several turns.
   for (let turns = 0; turns < 1_000 && answered().length < 2; turns++) turn()
   expect(answered()).toEqual([1, 2])
 })
 
-test('takes one batch a callback, so that what it answered leaves before the next one is begun', async () => {
+test('handles one batch per callback, so that each answer is sent before the next batch starts', async () => {
   const { work, turns, batches } = await startPort()
   work(1)
   work(2)
@@ -85,7 +82,7 @@ test('takes one batch a callback, so that what it answered leaves before the nex
   expect(before).toBeGreaterThanOrEqual(2)
 })
 
-test('once ended it has no keys, answers nothing that it held, and says so once, in a later turn', async () => {
+test('erases its keys once when it is terminated, answers no jobs, and reports its end once in a later turn', async () => {
   const { port, work, turn, batches, closed, erased } = await startPort()
   work(1)
   port.terminate()

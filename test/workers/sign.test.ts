@@ -1,4 +1,4 @@
-// Which keys sign, and that what they sign are the published layouts.
+// The choice of the signing keys, and the published layouts of signed messages.
 import { afterAll, describe, expect, test } from 'bun:test'
 import type { SignableJob } from '../../src/pool/protocol.ts'
 import { createSolanaMessageBuilder } from '../../src/signing/solana-message.ts'
@@ -28,49 +28,29 @@ const taskAttesters = await Promise.all(evmV1.private_keys.map((key) => storeAtt
 const spare = await storeAttester(directory, 'secp256k1', testKey(1).toHex())
 
 describe('v2', () => {
-  test('signs every EVM vector with the first active key', async () => {
-    const sign = createSign(await openTestKeyring([{ ...spare, status: 'retiring' }, evmAttester, spare]), digesters)
-    for (const vector of evmV2.vectors) {
-      const job = jobOf(1, {
-        uuid: vector.uuid,
-        request: requestOf({
-          chain: { name: vector.chain, family: 'evm', chainId: vector.chain_id },
-          from: vector.from,
-          to: vector.to,
-          value: vector.msg_value,
-          data: vector.data,
-        }),
-        expiration: vector.expiration,
-      })
-      expect(sign(job, testTarget({ verificationHash: vector.policy }))).toEqual({
-        attesters: [evmV2.attester],
+  const evmVectors = evmV2.vectors.map((vector) => ({
+    ...vector,
+    chain: { name: vector.chain, family: 'evm', chainId: vector.chain_id } as const,
+    attester: evmV2.attester,
+  }))
+  const solanaVectors = solana.vectors.map((vector) => ({
+    ...vector,
+    chain: chainOf('solana'),
+    attester: solana.attester,
+  }))
+  test('signs every vector with the first active key of its family', async () => {
+    const keys = [{ ...spare, status: 'retiring' } as const, evmAttester, spare, solanaAttester]
+    const sign = createSign(await openTestKeyring(keys), digesters)
+    for (const { uuid, chain, from, to, data, expiration, ...vector } of [...evmVectors, ...solanaVectors]) {
+      const request = requestOf({ chain, from, to, data, value: vector.msg_value })
+      expect(sign(jobOf(1, { uuid, request, expiration }), testTarget({ verificationHash: vector.policy }))).toEqual({
+        attesters: [vector.attester],
         signatures: [vector.signature],
       })
     }
   })
 
-  test('signs every Solana vector with the first active Solana key', async () => {
-    const sign = createSign(await openTestKeyring([evmAttester, solanaAttester]), digesters)
-    for (const vector of solana.vectors) {
-      const job = jobOf(1, {
-        uuid: vector.uuid,
-        request: requestOf({
-          chain: chainOf('solana'),
-          from: vector.from,
-          to: vector.to,
-          value: vector.msg_value,
-          data: vector.data,
-        }),
-        expiration: vector.expiration,
-      })
-      expect(sign(job, testTarget({ verificationHash: vector.policy }))).toEqual({
-        attesters: [solana.attester],
-        signatures: [vector.signature],
-      })
-    }
-  })
-
-  test('a family without an active key signs nothing', async () => {
+  test('does not sign for a family without an active key', async () => {
     const sign = createSign(await openTestKeyring([{ ...evmAttester, status: 'retiring' }, solanaAttester]), digesters)
     expect(() => sign(jobOf(1), testTarget())).toThrow(AttestersMissingError)
     const evmOnly = createSign(await openTestKeyring([evmAttester]), digesters)
@@ -83,7 +63,7 @@ describe('v2', () => {
 describe('v1', () => {
   const task = (overrides: Partial<SignableJob> = {}): SignableJob => jobOf(1, { kind: 'task', ...overrides })
 
-  test('signs every vector with its signers, ascending by address whatever the order of the keys', async () => {
+  test('signs every vector with its signers, in ascending order of their addresses', async () => {
     for (const vector of evmV1.vectors) {
       const attesters = taskAttesters.filter(({ address }) => vector.signers.includes(address)).reverse()
       const sign = createSign(await openTestKeyring(attesters), digesters)
@@ -97,7 +77,7 @@ describe('v1', () => {
     }
   })
 
-  test('takes the first keys, as many as the quorum, and sorts those', async () => {
+  test('signs with the first keys, as many as the quorum, sorted by address', async () => {
     const sign = createSign(await openTestKeyring(taskAttesters), digesters)
     for (const quorum of [1, 2, 3]) {
       const { attesters, signatures } = sign(task(), testTarget({ quorum }))
@@ -107,9 +87,8 @@ describe('v1', () => {
     }
   })
 
-  test('too few keys, or the same key twice, sign nothing', async () => {
-    const [first] = taskAttesters
-    if (first === undefined) throw new Error('there is no key')
+  test('does not sign with too few keys, or with the same key twice', async () => {
+    const first = taskAttesters[0] as (typeof taskAttesters)[number]
     for (const attesters of [[], [first], [first, { ...first, id: 'attester_twice' }]]) {
       const sign = createSign(await openTestKeyring(attesters), digesters)
       expect(() => sign(task(), testTarget({ quorum: 2 }))).toThrow("not enough attester keys for the policy's quorum")

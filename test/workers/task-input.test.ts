@@ -1,4 +1,4 @@
-// What a task's process reads is what it was given.
+// The encoding of the input of a task's process.
 import { expect, test } from 'bun:test'
 import { readListImages } from '../../src/domain/list-image.ts'
 import { decodeTaskInput, encodeTaskInput } from '../../workers/tasks/task-input.ts'
@@ -8,7 +8,7 @@ const ALICE = `0x${'a1'.repeat(20)}`
 const BOB = `0x${'b0'.repeat(20)}`
 const CAROL = `0x${'ca'.repeat(20)}`
 
-test('lists of any number and with changes arrive with their addresses', () => {
+test('lists are decoded with their addresses and changes', () => {
   const task = {
     kind: 'policy.replay',
     input: { text: 'two\nlines' },

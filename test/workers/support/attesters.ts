@@ -1,4 +1,4 @@
-// Keystores of test keys in a temporary folder, and the references that workers open.
+// Keystores of test keys in a temporary folder, and their references.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -40,13 +40,13 @@ export const storeAttester = async (
 export const openTestKeyring = (attesters: readonly AttesterReference[]): Promise<Keyring> =>
   openKeyring(attesters, async () => [PASSPHRASE], chooseSecp256k1Backend('noble').backend)
 
-/** What a pool hands to a worker, but for what belongs to the thread. */
+/** The settings that a pool sends to a worker, except those of the thread. */
 export const settingsFor = (
   directory: string,
   attesters: readonly AttesterReference[],
   overrides: Partial<WorkerSettings> = {},
 ): Omit<WorkerSettings, 'slot' | 'generation' | 'shared'> => {
-  // Not the environment: a thread sees the one that the process was started with, not what a test adds to it.
+  // Not the environment, because a thread does not see variables that a test sets.
   const passphrasePath = join(directory, 'passphrase')
   writeFileSync(passphrasePath, `${PASSPHRASE}\n`, { mode: 0o600 })
   return {

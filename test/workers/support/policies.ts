@@ -1,10 +1,10 @@
-// Policies for the workers' tests: real texts, compiled by the worker itself.
+// Policies and targets for tests of workers.
 import type { Target } from '../../../src/domain/target.ts'
 import { finish } from '../../../src/policy/cel/steps.ts'
 import { readPolicyDocument } from '../../../src/policy/document/document.ts'
 import type { SentRevision } from '../../../src/policy/types/program.ts'
 
-/** Denies one wallet with words and one without, fails on a value over 10^18, allows the rest. */
+/** Denies one wallet with a reason and one without, fails for values over 10^18, allows the rest. */
 export const TEST_POLICY = `name: Test policy
 default: allow
 rules:
@@ -19,10 +19,10 @@ rules:
 `
 
 export const DENIED_WALLET = '0x000000000000000000000000000000000000dead'
-/** The rule underflows for it. */
+/** A value for which a rule underflows. */
 export const FAILING_VALUE = '1000000000000000001'
 
-/** As the main thread hands it out; null as its document where the text is no policy. */
+/** Returns a revision as the main thread sends it; its document is null if the text is not a valid policy. */
 export const revisionWith = (id: string, source: string): SentRevision => {
   const { document, issues } = finish(readPolicyDocument(source))
   return { id, document: issues.length === 0 ? JSON.stringify(document) : null, size: source.length }
