@@ -1,3 +1,4 @@
+// EVM addresses of public keys, and their checksums (EIP-55).
 import { describe, expect, test } from 'bun:test'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import fc from 'fast-check'
@@ -9,7 +10,7 @@ import vectors from '../vectors/evm-v2.json'
 import { address } from './arbitraries.ts'
 import { testKey } from './test-keys.ts'
 
-// The examples of EIP-55: all capitals, all small, and mixed.
+// The examples of EIP-55: upper case, lower case, and mixed.
 const EIP_55 = [
   '0x52908400098527886E0F7030069857D2E4169EE7',
   '0x8617E340B3D01FA5F11F306F4090FD50E238070D',
@@ -27,7 +28,7 @@ describe('the checksummed address', () => {
     expect(checksumAddress(`0x${text.slice(2).toUpperCase()}`)).toBe(text)
   })
 
-  test("equals viem's for any address", () => {
+  test('equals viem’s for any address', () => {
     fc.assert(
       fc.property(address, (text) => {
         expect(checksumAddress(text)).toBe(getAddress(text))
@@ -37,12 +38,12 @@ describe('the checksummed address', () => {
 })
 
 describe('the address of a public key', () => {
-  test("is the vectors' attester", () => {
+  test('equals the attester of the vectors', () => {
     const publicKey = secp256k1.getPublicKey(Uint8Array.fromHex(vectors.private_key.slice(2)), false)
     expect(evmAddressOf(publicKey)).toBe(vectors.attester)
   })
 
-  test("equals viem's", () => {
+  test('equals viem’s address', () => {
     for (let number = 1; number <= 20; number++) {
       const key = testKey(number)
       const expected = privateKeyToAddress(`0x${key.toHex()}` as Hex)
@@ -50,7 +51,7 @@ describe('the address of a public key', () => {
     }
   })
 
-  test('is not taken of a compressed key', () => {
+  test('is refused for a compressed key', () => {
     expect(() => evmAddressOf(secp256k1.getPublicKey(testKey(1), true))).toThrow(TypeError)
   })
 })

@@ -9,7 +9,7 @@ const hex = (least: number, most: number): fc.Arbitrary<string> =>
 export const address = hex(20, 20)
 const calldata = fc.oneof(fc.constant('0x'), hex(0, 100), hex(1_000, 5_000))
 const uint256 = fc.oneof(fc.bigInt(0n, 2n ** 256n - 1n), fc.bigInt(0n, 2n ** 64n), fc.constant(2n ** 256n - 1n))
-/** Well-formed text of any script, up to a few kilobytes of UTF-8. */
+/** Well-formed text in any script, up to a few kilobytes of UTF-8. */
 const policyText = fc.oneof(
   fc.string({ maxLength: 64 }),
   fc.string({ unit: 'grapheme', maxLength: 80 }),

@@ -1,3 +1,4 @@
+// Keystore files of attesters: generation, import and a change of the passphrase.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -37,29 +38,28 @@ const importFrom = (source: PrivateKeySource) => importAttesterKey({ ...destinat
 const modeOf = (path: string): number => statSync(path).mode & 0o777
 const filesLeft = (): string[] => readdirSync(root, { recursive: true }).map(String)
 
-describe('a generated key', () => {
-  test.each(['secp256k1', 'ed25519'] as const)(
-    'of %s is a keystore that opens to it, for its owner only',
-    async (kind) => {
-      const made = await createAttesterKeystore({ ...destination(), kind })
-      expect(made.kind).toBe(kind)
-      expect(isAbsolute(made.path)).toBe(true)
-      expect(modeOf(made.path)).toBe(0o600)
-      expect(modeOf(directory)).toBe(0o700)
-      expect(readdirSync(directory)).toHaveLength(1)
-      const text = readFileSync(made.path, 'utf8')
-      if (kind === 'secp256k1') {
-        const { privateKey, address } = await decryptKeystoreV3(text, PASSPHRASE)
-        expect(privateKeyToAddress(`0x${privateKey.toHex()}`) as string).toBe(made.address)
-        expect(address).toBe(made.address.toLowerCase())
-      } else {
-        const seed = await decryptKeystorePkcs8(text, PASSPHRASE)
-        expect(bs58.encode(createEd25519Signer(seed).publicKey)).toBe(made.address)
-      }
-    },
-  )
+const KINDS = ['secp256k1', 'ed25519'] as const
 
-  test('is another one each time', async () => {
+describe('a generated key', () => {
+  test.each(KINDS)('of %s is in a keystore that only its owner can read', async (kind) => {
+    const made = await createAttesterKeystore({ ...destination(), kind })
+    expect(made.kind).toBe(kind)
+    expect(isAbsolute(made.path)).toBe(true)
+    expect(modeOf(made.path)).toBe(0o600)
+    expect(modeOf(directory)).toBe(0o700)
+    expect(readdirSync(directory)).toHaveLength(1)
+    const text = readFileSync(made.path, 'utf8')
+    if (kind === 'secp256k1') {
+      const { privateKey, address } = await decryptKeystoreV3(text, PASSPHRASE)
+      expect(privateKeyToAddress(`0x${privateKey.toHex()}`) as string).toBe(made.address)
+      expect(address).toBe(made.address.toLowerCase())
+    } else {
+      const seed = await decryptKeystorePkcs8(text, PASSPHRASE)
+      expect(bs58.encode(createEd25519Signer(seed).publicKey)).toBe(made.address)
+    }
+  })
+
+  test('is unique', async () => {
     const first = await createAttesterKeystore({ ...destination(), kind: 'secp256k1' })
     const second = await createAttesterKeystore({ ...destination(), kind: 'secp256k1' })
     expect(second.address).not.toBe(first.address)
@@ -72,40 +72,34 @@ describe('a generated key', () => {
   })
 })
 
+/** A v3 keystore with the passphrase `p`. */
+const keystoreV3 = (change: { readonly privateKey?: Uint8Array; readonly address?: string } = {}): Promise<string> =>
+  encryptKeystoreV3({ privateKey: secret, address: evmAddress, passphrase: 'p', workFactor: 'light', ...change })
+const v3 = await keystoreV3()
+const v3OfOtherAddress = await keystoreV3({ address: `0x${'11'.repeat(20)}` })
+const v3OfInvalidKey = await keystoreV3({ privateKey: new Uint8Array(32) })
+
 describe('an imported key', () => {
-  test.each([secret.toHex(), `0x${secret.toHex()}`, ` ${secret.toHex().toUpperCase()}\n`])(
-    'from hex text',
-    async (text) => {
-      const made = await importFrom({ format: 'hex', kind: 'secp256k1', text })
-      expect(made.address as string).toBe(evmAddress)
-      const opened = await decryptKeystoreV3(readFileSync(made.path, 'utf8'), PASSPHRASE)
-      expect(opened.privateKey.toHex()).toBe(secret.toHex())
-    },
-  )
-
-  test('from a hex Ed25519 seed', async () => {
-    const made = await importFrom({ format: 'hex', kind: 'ed25519', text: secret.toHex() })
-    expect(made.address).toBe(bs58.encode(solanaPublicKey))
-  })
-
-  test('from a v3 keystore, encrypted again with the passphrase of the deployment', async () => {
-    const options = { privateKey: secret, address: evmAddress, passphrase: 'its own', workFactor: 'light' } as const
-    const text = await encryptKeystoreV3(options)
-    const made = await importFrom({ format: 'keystore-v3', text, passphrase: 'its own' })
-    expect(made.address as string).toBe(evmAddress)
+  test.each<[string, PrivateKeySource]>([
+    ['hex text', { format: 'hex', kind: 'secp256k1', text: secret.toHex() }],
+    ['hex text with 0x', { format: 'hex', kind: 'secp256k1', text: `0x${secret.toHex()}` }],
+    ['hex text in upper case', { format: 'hex', kind: 'secp256k1', text: ` ${secret.toHex().toUpperCase()}\n` }],
+    ['a v3 keystore', { format: 'keystore-v3', text: v3, passphrase: 'p' }],
+    ['a hex Ed25519 seed', { format: 'hex', kind: 'ed25519', text: secret.toHex() }],
+    ['a Solana CLI keypair', { format: 'solana-keypair', text: keypair }],
+  ])('from %s is encrypted with the passphrase of the deployment', async (_name, source) => {
+    const made = await importFrom(source)
     const stored = readFileSync(made.path, 'utf8')
-    expect((await decryptKeystoreV3(stored, PASSPHRASE)).privateKey.toHex()).toBe(secret.toHex())
-    await expect(decryptKeystoreV3(stored, 'its own')).rejects.toBeInstanceOf(KeystoreLockedError)
+    const isEvm = made.kind === 'secp256k1'
+    expect(made.address as string).toBe(isEvm ? evmAddress : bs58.encode(solanaPublicKey))
+    const opened = isEvm
+      ? (await decryptKeystoreV3(stored, PASSPHRASE)).privateKey
+      : await decryptKeystorePkcs8(stored, PASSPHRASE)
+    expect(opened.toHex()).toBe(secret.toHex())
+    if (isEvm) await expect(decryptKeystoreV3(stored, 'p')).rejects.toBeInstanceOf(KeystoreLockedError)
   })
 
-  test('from a Solana CLI keypair', async () => {
-    const made = await importFrom({ format: 'solana-keypair', text: keypair })
-    expect(made.address).toBe(bs58.encode(solanaPublicKey))
-    const seed = await decryptKeystorePkcs8(readFileSync(made.path, 'utf8'), PASSPHRASE)
-    expect(seed.toHex()).toBe(secret.toHex())
-  })
-
-  test('is never overwritten', async () => {
+  test('is not overwritten', async () => {
     const first = await importFrom({ format: 'hex', kind: 'secp256k1', text: secret.toHex() })
     const before = readFileSync(first.path, 'utf8')
     const again = importFrom({ format: 'hex', kind: 'secp256k1', text: `0x${secret.toHex()}` })
@@ -115,14 +109,14 @@ describe('an imported key', () => {
   })
 })
 
-describe('a text is refused, repeated nowhere, and leaves no file', () => {
+describe('an import fails without a file, and without the key in its error, for', () => {
   const almost = secret.toHex().slice(0, 63)
   const otherHalf = JSON.stringify([...secret, ...createEd25519Signer(testKey(2)).publicKey])
   test.each<[string, PrivateKeySource]>([
     ['63 hex digits', { format: 'hex', kind: 'secp256k1', text: almost }],
     ['65 hex digits', { format: 'hex', kind: 'secp256k1', text: `${almost}00` }],
     ['other letters', { format: 'hex', kind: 'secp256k1', text: `${almost}g` }],
-    ['0x twice', { format: 'hex', kind: 'secp256k1', text: `0x0x${secret.toHex()}` }],
+    ['two prefixes 0x', { format: 'hex', kind: 'secp256k1', text: `0x0x${secret.toHex()}` }],
     ['empty text', { format: 'hex', kind: 'ed25519', text: '' }],
     ['the zero key', { format: 'hex', kind: 'secp256k1', text: '0'.repeat(64) }],
     ['a key over the order', { format: 'hex', kind: 'secp256k1', text: 'f'.repeat(64) }],
@@ -133,42 +127,20 @@ describe('a text is refused, repeated nowhere, and leaves no file', () => {
     ['a keypair that is not JSON', { format: 'solana-keypair', text: keypair.slice(0, -1) }],
     ['a keypair that is an object', { format: 'solana-keypair', text: '{}' }],
     ["a keypair with another key's public half", { format: 'solana-keypair', text: otherHalf }],
-  ])('%s', async (_, source) => {
+    ["a keystore with another key's address", { format: 'keystore-v3', text: v3OfOtherAddress, passphrase: 'p' }],
+    ['a keystore with an invalid key', { format: 'keystore-v3', text: v3OfInvalidKey, passphrase: 'p' }],
+    ['a keystore with a wrong passphrase', { format: 'keystore-v3', text: v3, passphrase: 'q' }],
+  ])('%s', async (name, source) => {
     const error = await importFrom(source).catch((reason: unknown) => reason)
-    expect(error).toBeInstanceOf(PrivateKeyInvalidError)
+    expect(error).toBeInstanceOf(name.endsWith('wrong passphrase') ? KeystoreLockedError : PrivateKeyInvalidError)
     const printed = `${Bun.inspect(error)} ${(error as PrivateKeyInvalidError).detail}`
     expect(printed).not.toContain(secret.toHex().slice(0, 16))
     expect(printed).not.toContain([...secret.subarray(0, 6)].join(','))
     expect(filesLeft()).toEqual([])
   })
-
-  test("a keystore with another key's address", async () => {
-    const options = {
-      privateKey: secret,
-      address: `0x${'11'.repeat(20)}`,
-      passphrase: 'p',
-      workFactor: 'light',
-    } as const
-    const importing = importFrom({ format: 'keystore-v3', text: await encryptKeystoreV3(options), passphrase: 'p' })
-    await expect(importing).rejects.toBeInstanceOf(PrivateKeyInvalidError)
-    expect(filesLeft()).toEqual([])
-  })
-
-  test('a keystore that holds no valid key', async () => {
-    const zero = { privateKey: new Uint8Array(32), address: evmAddress, passphrase: 'p', workFactor: 'light' } as const
-    const importing = importFrom({ format: 'keystore-v3', text: await encryptKeystoreV3(zero), passphrase: 'p' })
-    await expect(importing).rejects.toBeInstanceOf(PrivateKeyInvalidError)
-  })
-
-  test('a keystore with a wrong passphrase', async () => {
-    const options = { privateKey: secret, address: evmAddress, passphrase: 'p', workFactor: 'light' } as const
-    const importing = importFrom({ format: 'keystore-v3', text: await encryptKeystoreV3(options), passphrase: 'q' })
-    await expect(importing).rejects.toBeInstanceOf(KeystoreLockedError)
-    expect(filesLeft()).toEqual([])
-  })
 })
 
-test('the format of a text is told by how it looks', () => {
+test('the format of a private key is detected from its text', () => {
   expect(detectPrivateKeyFormat(keypair)).toBe('solana-keypair')
   expect(detectPrivateKeyFormat(' {"version":3}\n')).toBe('keystore-v3')
   expect(detectPrivateKeyFormat(secret.toHex())).toBe('hex')
@@ -176,32 +148,30 @@ test('the format of a text is told by how it looks', () => {
   for (const text of ['', '  ', 'hello', '0xzz']) expect(detectPrivateKeyFormat(text)).toBeNull()
 })
 
-test.each(['secp256k1', 'ed25519'] as const)('a keystore of %s is locked anew once', async (kind) => {
-  const { path } = await createAttesterKeystore({ ...destination(), kind })
+describe('a change of the passphrase', () => {
   const next = { passphrase: 'the next passphrase', workFactor: 'light' } as const
-  expect(await relockKeystore(path, PASSPHRASE, next)).toBe(true)
-  expect(await relockKeystore(path, PASSPHRASE, next)).toBe(false)
-  await expect(relockKeystore(path, 'x', { ...next, passphrase: PASSPHRASE })).rejects.toBeInstanceOf(
-    KeystoreLockedError,
-  )
-})
-
-describe('a keystore with a damaged part that its MAC does not cover', () => {
-  // Each of these opens, to another key.
+  // Damages a part that the MAC does not cover, so that the keystore opens to another key.
   const damage = {
     secp256k1: (text: string) => text.replace(/"iv": "(.)/, (_, digit) => `"iv": "${digit === '0' ? '1' : '0'}`),
     ed25519: (text: string) => {
       const [begin = '', ...lines] = text.split('\n').slice(1)
       const der = Buffer.from(lines.slice(0, -2).join(''), 'base64')
-      // In the second of four blocks: the third has the flipped bit, and only the first is compared.
+      // In the second of four blocks, so that the third has the flipped bit; only the first is compared.
       der[der.length - 33]! ^= 1
       return [begin, der.toString('base64'), lines.at(-2), ''].join('\n')
     },
   } as const
 
-  test.each(['secp256k1', 'ed25519'] as const)('of %s is not locked anew', async (kind) => {
+  test.each(KINDS)('of a %s keystore happens once, and needs the passphrase', async (kind) => {
     const { path } = await createAttesterKeystore({ ...destination(), kind })
-    const next = { passphrase: 'the next passphrase', workFactor: 'light' } as const
+    expect(await relockKeystore(path, PASSPHRASE, next)).toBe(true)
+    expect(await relockKeystore(path, PASSPHRASE, next)).toBe(false)
+    const relocking = relockKeystore(path, 'x', { ...next, passphrase: PASSPHRASE })
+    await expect(relocking).rejects.toBeInstanceOf(KeystoreLockedError)
+  })
+
+  test.each(KINDS)('of a damaged %s keystore fails', async (kind) => {
+    const { path } = await createAttesterKeystore({ ...destination(), kind })
     const damaged = damage[kind](readFileSync(path, 'utf8'))
     writeFileSync(path, damaged)
     await expect(relockKeystore(path, PASSPHRASE, next)).rejects.toBeInstanceOf(AttesterMismatchError)

@@ -1,3 +1,4 @@
+// Encrypted PKCS #8 keystores of Ed25519 keys (RFC 5208, RFC 8018), compared with Node and OpenSSL.
 import { describe, expect, test } from 'bun:test'
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import {
@@ -18,7 +19,7 @@ const seed = testKey(1)
 const pem = await encryptKeystorePkcs8({ seed, passphrase: PASSPHRASE, workFactor: 'light' })
 
 const bodyOf = (text: string): Uint8Array => Uint8Array.fromBase64(text.split('\n').slice(2, -2).join(''))
-/** As earlier versions wrote it. */
+/** The format of earlier versions. */
 const withoutMac = (text: string): string => text.slice(text.indexOf('-----BEGIN'))
 const pemOf = (bytes: Uint8Array): string =>
   `-----BEGIN ENCRYPTED PRIVATE KEY-----\n${bytes.toBase64()}\n-----END ENCRYPTED PRIVATE KEY-----\n`
@@ -39,12 +40,21 @@ const runOpenssl = (parameters: readonly string[], input: string): string => {
   return result.stdout.toString()
 }
 
-describe('writing', () => {
-  test('round-trips', async () => {
-    expect((await decryptKeystorePkcs8(pem, PASSPHRASE)).toHex()).toBe(seed.toHex())
-  })
+/** Decrypts with the passphrase, and compares the seed. */
+const expectSeed = async (text: string): Promise<void> =>
+  expect((await decryptKeystorePkcs8(text, PASSPHRASE)).toHex()).toBe(seed.toHex())
+const failure = (text: string, passphrase = PASSPHRASE): Promise<unknown> =>
+  decryptKeystorePkcs8(text, passphrase).catch((reason: unknown) => reason)
+const expectInvalid = async (text: string, words: string): Promise<void> => {
+  const error = await failure(text)
+  expect(error).toBeInstanceOf(KeystoreInvalidError)
+  expect((error as KeystoreInvalidError).detail).toContain(words)
+}
+const nodeOptions = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: PASSPHRASE } as const
+const nodePem = String(plainKey.export(nodeOptions))
 
-  test('is PEM with lines of at most 64 characters, and holds the seed nowhere', () => {
+describe('a written keystore', () => {
+  test('is PEM with lines of at most 64 characters, without the seed', () => {
     const lines = pem.split('\n')
     expect(lines.shift()).toMatch(/^Countersign-MAC: [0-9a-f]{64}$/)
     expect(lines[0]).toBe('-----BEGIN ENCRYPTED PRIVATE KEY-----')
@@ -53,85 +63,73 @@ describe('writing', () => {
     expect(bodyOf(pem).toHex()).not.toContain(seed.toHex())
   })
 
-  test('is read by node:crypto', () => {
+  test('can be read by node:crypto', () => {
     const key = createPrivateKey({ key: pem, passphrase: PASSPHRASE })
     expect(key.asymmetricKeyType).toBe('ed25519')
     expect(key.export({ format: 'jwk' }).d).toBe(seed.toBase64({ alphabet: 'base64url', omitPadding: true }))
   })
 
-  test.skipIf(openssl === null)('is read by openssl (skipped where that command is missing)', () => {
+  test.skipIf(openssl === null)('can be read by OpenSSL (skipped without the command)', () => {
     const text = runOpenssl(['pkey', '-passin', 'env:KEYSTORE_PASSPHRASE', '-text', '-noout'], pem)
     expect(text.replace(/[\s:]/g, '')).toContain(createEd25519Signer(seed).publicKey.toHex())
   })
 
-  test('derives with 600,000 iterations at the standard work factor, 10,000 at the light one', async () => {
+  test('has 600,000 iterations at the standard work factor, 10,000 at the light one', async () => {
     expect(bodyOf(pem).toHex()).toContain('02022710')
     const standard = await encryptKeystorePkcs8({ seed, passphrase: PASSPHRASE, workFactor: 'standard' })
     expect(bodyOf(standard).toHex()).toContain('02030927c0')
-    expect((await decryptKeystorePkcs8(standard, PASSPHRASE)).toHex()).toBe(seed.toHex())
+    await expectSeed(standard)
   })
 
-  test('never uses a salt or an iv twice', async () => {
+  test('has a new salt and initialization vector', async () => {
     const again = await encryptKeystorePkcs8({ seed, passphrase: PASSPHRASE, workFactor: 'light' })
     expect(again).not.toBe(pem)
   })
 })
 
 describe('reading', () => {
-  test('opens what node:crypto wrote', async () => {
-    const written = plainKey.export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: PASSPHRASE })
-    expect((await decryptKeystorePkcs8(String(written), PASSPHRASE)).toHex()).toBe(seed.toHex())
+  test.each([
+    ['of this version', pem],
+    ['with Windows line ends', pem.replaceAll('\n', '\r\n')],
+    ['of earlier versions, without a MAC', withoutMac(pem)],
+    ['of node:crypto', nodePem],
+  ])('opens a keystore %s', async (_name, text) => {
+    await expectSeed(text)
+    expect(hasKeystoreMac(text)).toBe(text.startsWith('Countersign-MAC'))
   })
 
-  test.skipIf(openssl === null)('opens what openssl wrote (skipped where that command is missing)', async () => {
+  test.skipIf(openssl === null)('opens a keystore of OpenSSL (skipped without the command)', async () => {
     const plain = String(plainKey.export({ type: 'pkcs8', format: 'pem' }))
     const parameters = ['pkcs8', '-topk8', '-v2', 'aes-256-cbc', '-v2prf', 'hmacWithSHA256', '-iter', '5000']
-    const written = runOpenssl([...parameters, '-passout', 'env:KEYSTORE_PASSPHRASE'], plain)
-    expect((await decryptKeystorePkcs8(written, PASSPHRASE)).toHex()).toBe(seed.toHex())
+    await expectSeed(runOpenssl([...parameters, '-passout', 'env:KEYSTORE_PASSPHRASE'], plain))
   })
 
-  test('takes Windows line ends', async () => {
-    expect((await decryptKeystorePkcs8(pem.replaceAll('\n', '\r\n'), PASSPHRASE)).toHex()).toBe(seed.toHex())
-  })
-
-  test('opens what earlier versions wrote, without a MAC', async () => {
-    expect((await decryptKeystorePkcs8(withoutMac(pem), PASSPHRASE)).toHex()).toBe(seed.toHex())
-    expect([hasKeystoreMac(pem), hasKeystoreMac(withoutMac(pem))]).toEqual([true, false])
-  })
-
-  test('finds every altered bit by its MAC, of the parameters and of the key alike', async () => {
+  test('refuses every changed bit of the parameters and of the key, because of the MAC', async () => {
     const der = bodyOf(pem)
     const [macLine = ''] = pem.split('\n')
-    // Within the salt, the vector and the encrypted key: what still parses, and without a MAC would open to another key.
+    // In the salt, the initialization vector and the key, where the DER remains valid, and opens to another key without MAC.
     let unnoticedWithout = 0
     for (let at = der.length - 64; at < der.length; at++) {
       const altered = Uint8Array.from(der)
       altered[at] = (altered[at] ?? 0) ^ 1
-      const error = await decryptKeystorePkcs8(`${macLine}\n${pemOf(altered)}`, PASSPHRASE).catch((e: unknown) => e)
-      expect(error).toBeInstanceOf(KeystoreLockedError)
+      expect(await failure(`${macLine}\n${pemOf(altered)}`)).toBeInstanceOf(KeystoreLockedError)
       const bare = await decryptKeystorePkcs8(pemOf(altered), PASSPHRASE).catch(() => null)
       if (bare !== null) unnoticedWithout += 1
     }
     expect(unnoticedWithout).toBeGreaterThan(0)
     const otherMac = pem.replace(/[0-9a-f]{64}/, '0'.repeat(64))
-    await expect(decryptKeystorePkcs8(otherMac, PASSPHRASE)).rejects.toBeInstanceOf(KeystoreLockedError)
+    expect(await failure(otherMac)).toBeInstanceOf(KeystoreLockedError)
   })
 
-  // Bad padding shows most wrong passphrases; one in 256 decrypts to noise, and 600 tries meet that case too.
-  test('is locked to every wrong passphrase', async () => {
-    const quick = String(
-      plainKey.export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: PASSPHRASE }),
-    )
-    for (let i = 0; i < 600; i++) {
-      const error = await decryptKeystorePkcs8(quick, `wrong ${i}`).catch((reason: unknown) => reason)
-      expect(error).toBeInstanceOf(KeystoreLockedError)
-    }
-    await expect(decryptKeystorePkcs8(pem, '')).rejects.toBeInstanceOf(KeystoreLockedError)
+  // The padding detects most wrong passphrases. 1 in 256 decrypts to noise, so 600 attempts include that case.
+  test('refuses every wrong passphrase', async () => {
+    for (let i = 0; i < 600; i++) expect(await failure(nodePem, `wrong ${i}`)).toBeInstanceOf(KeystoreLockedError)
+    expect(await failure(pem, '')).toBeInstanceOf(KeystoreLockedError)
   })
 
   test.each<[string, () => string, string]>([
     ['empty text', () => '', 'one PEM block'],
-    ['a key in the clear', () => String(plainKey.export({ type: 'pkcs8', format: 'pem' })), 'one PEM block'],
+    ['an unencrypted key', () => String(plainKey.export({ type: 'pkcs8', format: 'pem' })), 'one PEM block'],
     ['two blocks', () => `${pem}${pem}`, 'base64'],
     ['bad base64', () => withoutMac(pem).replace(/\n./, '\n!'), 'base64'],
     ['a huge text', () => pem + ' '.repeat(5_000), 'too long'],
@@ -144,13 +142,9 @@ describe('reading', () => {
     ['AES-128-CBC', () => replaced('60864801650304012a', '608648016503040102'), 'AES-256-CBC'],
     ['zero iterations', () => replaced('02022710', '02020000'), 'DER'],
     ['negative iterations', () => replaced('02022710', '0202ff10'), 'DER'],
-  ])('refuses %s', async (_, text, words) => {
-    const error = await decryptKeystorePkcs8(text(), PASSPHRASE).catch((reason: unknown) => reason)
-    expect(error).toBeInstanceOf(KeystoreInvalidError)
-    expect((error as KeystoreInvalidError).detail).toContain(words)
-  })
+  ])('refuses %s', (_, text, words) => expectInvalid(text(), words))
 
-  test('refuses more iterations than are allowed before it derives anything', async () => {
+  test('refuses more iterations than the limit before the derivation', async () => {
     const identifier = (hex: string): Uint8Array => encodeDer(DER_OBJECT_IDENTIFIER, Uint8Array.fromHex(hex))
     const octets = (length: number): Uint8Array => encodeDer(DER_OCTET_STRING, new Uint8Array(length))
     const hash = encodeDer(DER_SEQUENCE, identifier('2a864886f70d0209'), encodeDer(DER_NULL))
@@ -161,19 +155,13 @@ describe('reading', () => {
       encodeDer(DER_SEQUENCE, identifier('60864801650304012a'), octets(16)),
     )
     const algorithm = encodeDer(DER_SEQUENCE, identifier('2a864886f70d01050d'), parameters)
-    const hostile = pemOf(encodeDer(DER_SEQUENCE, algorithm, octets(64)))
-    const error = await decryptKeystorePkcs8(hostile, PASSPHRASE).catch((reason: unknown) => reason)
-    expect(error).toBeInstanceOf(KeystoreInvalidError)
-    expect((error as KeystoreInvalidError).detail).toContain('iterations')
+    await expectInvalid(pemOf(encodeDer(DER_SEQUENCE, algorithm, octets(64))), 'iterations')
   })
 
-  test('refuses a key of another kind', async () => {
-    const options = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: PASSPHRASE } as const
+  test('refuses a key of another curve', async () => {
     // An X25519 key is as long as an Ed25519 one.
     for (const { privateKey } of [generateKeyPairSync('ec', { namedCurve: 'P-256' }), generateKeyPairSync('x25519')]) {
-      const error = await decryptKeystorePkcs8(String(privateKey.export(options)), PASSPHRASE).catch((e: unknown) => e)
-      expect(error).toBeInstanceOf(KeystoreInvalidError)
-      expect((error as KeystoreInvalidError).detail).toBe('the file does not contain an Ed25519 key')
+      await expectInvalid(String(privateKey.export(nodeOptions)), 'the file does not contain an Ed25519 key')
     }
   })
 })

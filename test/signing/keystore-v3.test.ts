@@ -1,3 +1,4 @@
+// Web3 Secret Storage keystores, version 3, compared with its vectors and other libraries.
 import { describe, expect, test } from 'bun:test'
 import { createDecipheriv } from 'node:crypto'
 import { scrypt as nobleScrypt } from '@noble/hashes/scrypt.js'
@@ -13,39 +14,41 @@ const ADDRESS = '0x8bE4baC46fc9d5fEc816DA027BAAEAabB5AcB5eB'
 const write = (workFactor: 'standard' | 'light' = 'light'): Promise<string> =>
   encryptKeystoreV3({ privateKey: testKey(1), address: ADDRESS, passphrase: PASSPHRASE, workFactor })
 
-/** A real keystore's JSON with something changed. */
 const base = JSON.parse(await write())
+/** Returns the JSON of a valid keystore with a change. */
 const changed = (change: (keystore: typeof base) => void): string => {
   const keystore = structuredClone(base)
   change(keystore)
   return JSON.stringify(keystore)
 }
 
+const failure = (text: string, passphrase = PASSPHRASE): Promise<unknown> =>
+  decryptKeystoreV3(text, passphrase).catch((reason: unknown) => reason)
+const expectInvalid = async (text: string, words: string): Promise<void> => {
+  const error = await failure(text)
+  expect(error).toBeInstanceOf(KeystoreInvalidError)
+  expect((error as KeystoreInvalidError).detail).toContain(words)
+}
+
 describe('reading', () => {
-  test.each(vectors.vectors)("opens the standard's $name vector", 30_000, async ({ keystore }) => {
+  test.each(vectors.vectors)('opens the vector $name of the standard', 30_000, async ({ keystore }) => {
     const opened = await decryptKeystoreV3(JSON.stringify(keystore), vectors.password)
     expect(opened.privateKey.toHex()).toBe(vectors.secret)
     expect(opened.address).toBeNull()
   })
 
-  test('is locked to another passphrase, with both derivations', async () => {
-    const pbkdf2 = JSON.stringify(vectors.vectors[0]!.keystore)
-    await expect(decryptKeystoreV3(pbkdf2, 'Testpassword')).rejects.toBeInstanceOf(KeystoreLockedError)
-    await expect(decryptKeystoreV3(JSON.stringify(base), `${PASSPHRASE} `)).rejects.toBeInstanceOf(KeystoreLockedError)
-    await expect(decryptKeystoreV3(JSON.stringify(base), '')).rejects.toBeInstanceOf(KeystoreLockedError)
+  const flip = (hex: string): string => `${hex.slice(0, -1)}${hex.endsWith('0') ? '1' : '0'}`
+  test.each([
+    ['another passphrase for PBKDF2', JSON.stringify(vectors.vectors[0]!.keystore), 'Testpassword'],
+    ['another passphrase for scrypt', JSON.stringify(base), `${PASSPHRASE} `],
+    ['an empty passphrase', JSON.stringify(base), ''],
+    ['a changed ciphertext', changed(({ crypto }) => (crypto.ciphertext = flip(crypto.ciphertext))), PASSPHRASE],
+    ['a changed MAC', changed(({ crypto }) => (crypto.mac = flip(crypto.mac))), PASSPHRASE],
+  ])('refuses %s', async (_name, text, passphrase) => {
+    expect(await failure(text, passphrase)).toBeInstanceOf(KeystoreLockedError)
   })
 
-  test('is locked when the ciphertext or the MAC was altered', async () => {
-    const flip = (hex: string): string => `${hex.slice(0, -1)}${hex.endsWith('0') ? '1' : '0'}`
-    for (const field of ['ciphertext', 'mac']) {
-      const text = changed((keystore) => {
-        keystore.crypto[field] = flip(keystore.crypto[field])
-      })
-      await expect(decryptKeystoreV3(text, PASSPHRASE)).rejects.toBeInstanceOf(KeystoreLockedError)
-    }
-  })
-
-  test('takes the capital C of older MyEtherWallet files, upper-case hex, and an address with 0x', async () => {
+  test('accepts the key Crypto of old MyEtherWallet files, upper-case hex, and an address with 0x', async () => {
     const text = changed((keystore) => {
       keystore.Crypto = keystore.crypto
       delete keystore.crypto
@@ -62,6 +65,15 @@ describe('reading', () => {
     ['text that is not JSON', '{"version":3', 'not valid JSON'],
     ['an array', '[]', 'must be an object'],
     ['null', 'null', 'must be an object'],
+    ...[
+      { prf: 'hmac-sha512', error: 'prf must be hmac-sha256' },
+      { c: 1_000_000_000, error: 'iterations' },
+      { c: 0, error: 'c must be a positive integer' },
+    ].map(({ error, ...parameters }): [string, string, string] => {
+      const keystore = structuredClone(vectors.vectors[0]!.keystore)
+      Object.assign(keystore.crypto.kdfparams, parameters)
+      return [`PBKDF2 with ${JSON.stringify(parameters)}`, JSON.stringify(keystore), error]
+    }),
     ['a huge text', `{"version":3,"x":"${'x'.repeat(20_000)}"}`, 'too long'],
     ['another version', changed((k) => (k.version = 4)), 'version must be 3'],
     ['a version as text', changed((k) => (k.version = '3')), 'version must be 3'],
@@ -85,10 +97,10 @@ describe('reading', () => {
     ['n as text', changed((k) => (k.crypto.kdfparams.n = '4096')), 'n must be a positive integer'],
     ['n of 0', changed((k) => (k.crypto.kdfparams.n = 0)), 'n must be a positive integer'],
     ['n of 1', changed((k) => (k.crypto.kdfparams.n = 1)), 'invalid scrypt parameters'],
-    ['n that is no power of two', changed((k) => (k.crypto.kdfparams.n = 5000)), 'invalid scrypt parameters'],
+    ['n that is not a power of two', changed((k) => (k.crypto.kdfparams.n = 5000)), 'invalid scrypt parameters'],
     ['a fractional r', changed((k) => (k.crypto.kdfparams.r = 1.5)), 'r must be a positive integer'],
     ['n for 16 GiB', changed((k) => (k.crypto.kdfparams.n = 2 ** 24)), 'the memory or work limit'],
-    // The least that is over a limit: a quarter of the work that is allowed twice, then little memory.
+    // The lowest values above the limits of memory and of work.
     ...[
       { n: 2 ** 19, r: 8, p: 1 },
       { n: 2 ** 18, r: 16, p: 1 },
@@ -98,27 +110,11 @@ describe('reading', () => {
       changed((k) => Object.assign(k.crypto.kdfparams, factors)),
       'the memory or work limit',
     ]),
-    ['an address that is none', changed((k) => (k.address = '0x12')), 'address must be an address'],
+    ['a short address', changed((k) => (k.address = '0x12')), 'address must be an address'],
     ['an address as a number', changed((k) => (k.address = 12)), 'address must be an address'],
-  ])('refuses %s', async (_, text, words) => {
-    const error = await decryptKeystoreV3(text, PASSPHRASE).catch((reason: unknown) => reason)
-    expect(error).toBeInstanceOf(KeystoreInvalidError)
-    expect((error as KeystoreInvalidError).detail).toContain(words)
-  })
+  ])('refuses %s', (_name, text, words) => expectInvalid(text, words))
 
-  test.each<[string, Record<string, unknown>, string]>([
-    ['another function', { prf: 'hmac-sha512' }, 'prf must be hmac-sha256'],
-    ['a billion iterations', { c: 1_000_000_000 }, 'iterations'],
-    ['no iterations', { c: 0 }, 'c must be a positive integer'],
-  ])('refuses PBKDF2 with %s', async (_, parameters, words) => {
-    const keystore = structuredClone(vectors.vectors[0]!.keystore)
-    Object.assign(keystore.crypto.kdfparams, parameters)
-    const error = await decryptKeystoreV3(JSON.stringify(keystore), vectors.password).catch((reason: unknown) => reason)
-    expect(error).toBeInstanceOf(KeystoreInvalidError)
-    expect((error as KeystoreInvalidError).detail).toContain(words)
-  })
-
-  test('leaves the thread free while the key is derived', async () => {
+  test('derives the key without blocking the thread', async () => {
     const order: string[] = []
     const opening = decryptKeystoreV3(JSON.stringify(base), PASSPHRASE).then(() => order.push('opened'))
     await new Promise((resolve) => setImmediate(resolve))
@@ -129,49 +125,40 @@ describe('reading', () => {
 })
 
 describe('writing', () => {
-  test('round-trips, with the address as the standard spells it', async () => {
+  test('creates a keystore that opens, with the address in the form of the standard', async () => {
     const opened = await decryptKeystoreV3(JSON.stringify(base), PASSPHRASE)
     expect(opened.privateKey.toHex()).toBe(testKey(1).toHex())
     expect(opened.address).toBe(ADDRESS.toLowerCase())
-    expect(base.address).toBe(ADDRESS.slice(2).toLowerCase())
-    expect(base.version).toBe(3)
+    expect(base).toMatchObject({ address: ADDRESS.slice(2).toLowerCase(), version: 3 })
     expect(base.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4/)
   })
 
-  test('can be opened by the standard alone, with other libraries', () => {
+  test('creates a keystore that other libraries can open', () => {
     const { crypto } = base
-    const { n, r, p, dklen, salt } = crypto.kdfparams
-    const derived = nobleScrypt(new TextEncoder().encode(PASSPHRASE), Buffer.from(salt, 'hex'), {
-      N: n,
-      r,
-      p,
-      dkLen: dklen,
-    })
+    const { n: N, r, p, dklen: dkLen, salt } = crypto.kdfparams
+    const derived = nobleScrypt(new TextEncoder().encode(PASSPHRASE), Buffer.from(salt, 'hex'), { N, r, p, dkLen })
     const ciphertext = Buffer.from(crypto.ciphertext, 'hex')
     expect(keccak_256(Buffer.concat([derived.subarray(16, 32), ciphertext])).toHex()).toBe(crypto.mac)
-    const decipher = createDecipheriv(
-      'aes-128-ctr',
-      derived.subarray(0, 16),
-      Buffer.from(crypto.cipherparams.iv, 'hex'),
-    )
+    const iv = Buffer.from(crypto.cipherparams.iv, 'hex')
+    const decipher = createDecipheriv('aes-128-ctr', derived.subarray(0, 16), iv)
     expect(Buffer.concat([decipher.update(ciphertext), decipher.final()]).toHex()).toBe(testKey(1).toHex())
   })
 
-  test('works as hard as the factor says', async () => {
+  test('uses the parameters of the work factor', async () => {
     expect(base.crypto.kdfparams).toMatchObject({ n: 4_096, r: 8, p: 6, dklen: 32 })
     const standard = await write('standard')
     expect(JSON.parse(standard).crypto.kdfparams).toMatchObject({ n: 262_144, r: 8, p: 1, dklen: 32 })
     expect((await decryptKeystoreV3(standard, PASSPHRASE)).privateKey.toHex()).toBe(testKey(1).toHex())
   }, 30_000)
 
-  test('never uses a salt, an iv or an id twice', async () => {
+  test('uses a new salt, initialization vector and id', async () => {
     const other = JSON.parse(await write())
     expect(other.crypto.kdfparams.salt).not.toBe(base.crypto.kdfparams.salt)
     expect(other.crypto.cipherparams.iv).not.toBe(base.crypto.cipherparams.iv)
     expect(other.id).not.toBe(base.id)
   })
 
-  test('holds the key and the passphrase nowhere', () => {
+  test('does not contain the key or the passphrase', () => {
     expect(JSON.stringify(base)).not.toContain(testKey(1).toHex())
     expect(JSON.stringify(base)).not.toContain(PASSPHRASE)
   })

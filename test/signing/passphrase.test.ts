@@ -1,4 +1,4 @@
-// Which passphrases are read, for each content of the files and of the environment.
+// The passphrases that are read from files and the environment.
 import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import {
   readPassphrases,
 } from '../../src/signing/passphrase.ts'
 
-/** The result, or the message of the error. */
+/** Returns the passphrases, or the message of the error. */
 const read = async (source: PassphraseSource): Promise<readonly string[] | string> => {
   try {
     const passphrases = await readPassphrases(source)
@@ -30,7 +30,7 @@ test.each<[string | null, string | null, readonly string[] | RegExp]>([
   ['', null, /the passphrase file is empty/],
   ['\n', 'new', /the passphrase file is empty/],
   [null, 'new', /cannot be read/],
-])('a file with %j and a next file with %j', async (current, next, expected) => {
+])('a file with %j and the file of the next passphrase with %j', async (current, next, expected) => {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-passphrase-'))
   try {
     const path = join(folder, 'passphrase')
@@ -44,7 +44,7 @@ test.each<[string | null, string | null, readonly string[] | RegExp]>([
   }
 })
 
-test('a variable of the environment is one passphrase, and must not be empty', async () => {
+test('an environment variable is one passphrase, and must not be empty', async () => {
   const name = 'COUNTERSIGN_TEST_PASSPHRASE'
   const source = { source: 'environment', name } as const
   process.env[name] = ' a passphrase '

@@ -1,3 +1,4 @@
+// Files and folders that only their owner can read.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,18 +11,13 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(root, { recursive: true }))
 
-test('the file is whole and for its owner only, and nothing else is left', async () => {
-  await writePrivateFile(join(root, 'secret'), 'text')
-  expect(readFileSync(join(root, 'secret'), 'utf8')).toBe('text')
-  expect(statSync(join(root, 'secret')).mode & 0o777).toBe(0o600)
+test.each([null, 'old'])('a private file replaces %j, and has mode 600', async (old) => {
+  const path = join(root, 'secret')
+  if (old !== null) writeFileSync(path, old, { mode: 0o644 })
+  await writePrivateFile(path, 'text')
+  expect(readFileSync(path, 'utf8')).toBe('text')
+  expect(statSync(path).mode & 0o777).toBe(0o600)
   expect(readdirSync(root)).toEqual(['secret'])
-})
-
-test('a file that was readable by all is replaced by one that is not', async () => {
-  writeFileSync(join(root, 'secret'), 'old', { mode: 0o644 })
-  await writePrivateFile(join(root, 'secret'), 'new')
-  expect(readFileSync(join(root, 'secret'), 'utf8')).toBe('new')
-  expect(statSync(join(root, 'secret')).mode & 0o777).toBe(0o600)
 })
 
 test('a failed write leaves no temporary file', async () => {
@@ -30,7 +26,7 @@ test('a failed write leaves no temporary file', async () => {
   expect(readdirSync(root)).toEqual(['secret'])
 })
 
-test('a missing folder is made for its owner only, an existing one keeps its mode', async () => {
+test('a created folder has mode 700, and an existing one keeps its mode', async () => {
   await makePrivateDirectory(join(root, 'a', 'b'))
   expect(statSync(join(root, 'a', 'b')).mode & 0o777).toBe(0o700)
   mkdirSync(join(root, 'open'), { mode: 0o755 })

@@ -1,4 +1,4 @@
-// The statements' digests the slow way, by libraries and plain concatenation: what the hand-written builders must equal.
+// Reference digests of statements, calculated with libraries and concatenation.
 import { createHash } from 'node:crypto'
 import bs58 from 'bs58'
 import { encodeAbiParameters, type Hex, keccak256, parseAbiParameters } from 'viem'

@@ -1,6 +1,4 @@
-// One round: a random v2 statement and a random Solana statement, encoded, signed by every backend, checked. Ten
-// thousand rounds run in the suite, a million by `bun test/long/rounds.ts signatures`. The statements come from a seed, so a
-// failure can be run again.
+// Rounds of random v2 and Solana statements that every backend encodes and signs. A seed makes them reproducible.
 import { createHash, createPublicKey, verify } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
@@ -21,7 +19,7 @@ const KEYS = 8
 const HALF_ORDER = secp256k1.Point.CURVE().n / 2n
 const SPKI_HEADER = Buffer.from('302a300506032b6570032100', 'hex')
 
-/** The npm package's recovery where it is there: 30 times faster than noble's. */
+/** The recovery of the npm package, if it is installed: 30 times as fast as noble's. */
 const nativeRecovery = (): ((signature: Uint8Array, digest: Uint8Array) => Uint8Array) | null => {
   try {
     const bindings = createRequire(import.meta.url)('secp256k1/bindings') as typeof import('secp256k1')
@@ -31,18 +29,18 @@ const nativeRecovery = (): ((signature: Uint8Array, digest: Uint8Array) => Uint8
   }
 }
 
-/** The signer's public key by @noble/curves, 65 bytes. */
+/** Returns the signer's public key according to @noble/curves, 65 bytes. */
 export const recoverWithNoble = (signature: Uint8Array, digest: Uint8Array): Uint8Array => {
   const recovered = Buffer.concat([Uint8Array.of(signature[64]! - 27), signature.subarray(0, 64)])
   const compressed = secp256k1.recoverPublicKey(recovered, digest, { prehash: false })
   return secp256k1.Point.fromBytes(compressed).toBytes(false)
 }
 
-/** Whether s is in the lower half of the order, as EIP-2 wants it. */
+/** Whether s is in the lower half of the order (EIP-2). */
 export const hasLowS = (signature: Uint8Array): boolean =>
   BigInt(`0x${signature.subarray(32, 64).toHex()}`) <= HALF_ORDER
 
-/** Bytes without end from a seed: SHA-256 of the seed and a counter. */
+/** Creates an endless source of bytes: SHA-256 of the seed and a counter. */
 const createByteSource = (seed: string) => {
   let counter = 0
   let pool: Buffer = Buffer.alloc(0)
@@ -68,15 +66,12 @@ export interface RoundsOptions {
   readonly backends: readonly Secp256k1Backend[]
   readonly rounds: number
   readonly seed: string
-  /** One round in so many is also signed and recovered by the noble libraries, which are slow. */
+  /** Interval of rounds that the slow noble libraries also sign and recover. */
   readonly nobleEvery: number
   readonly progress?: (done: number) => void
 }
 
-/**
- * Runs the rounds.
- * @throws Error naming the statement whose digest, signature or signer is not what it must be.
- */
+/** @throws Error that contains the statement with a wrong digest, signature or signer. */
 export const runRounds = async (options: RoundsOptions): Promise<void> => {
   const digestOf = statementDigester(await loadKeccak256())
   const messageOf = solanaMessageBuilder()

@@ -1,4 +1,4 @@
-// What only shows with several threads. Each case runs in a process of its own, since its failure may end the process.
+// Signing backends in several threads. Each case runs in a separate process, because a failure may end the process.
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { SECP256K1_BACKEND_NAMES } from '../../src/signing/secp256k1-backends.ts'
@@ -21,9 +21,9 @@ const run = async (script: string, name: string) => {
 describe.each([...SECP256K1_BACKEND_NAMES])('workers with %s', (name) => {
   const backend = backendOf(name)
 
-  // By Node-API such a termination is known to abort the process, so there nothing can be expected.
+  // With Node-API, such a termination is known to abort the process.
   test.skipIf(backend === null || backend.description.includes('Node-API'))(
-    'the process survives those terminated while they sign (skipped where the backend is missing or by Node-API)',
+    'can be terminated while they sign (skipped without the backend, or with Node-API)',
     60_000,
     async () => {
       expect(await run('terminated-signers.ts', name)).toEqual({ exitCode: 0, output: 'survived' })
@@ -33,7 +33,7 @@ describe.each([...SECP256K1_BACKEND_NAMES])('workers with %s', (name) => {
   // noble loads no library.
   if (name === 'noble') return
   test.skipIf(backend === null)(
-    'all get the library when they load it in the same instant (skipped where it is missing)',
+    'can load the library simultaneously (skipped without the library)',
     60_000,
     async () => {
       for (let i = 0; i < LOADING_RUNS; i++) {

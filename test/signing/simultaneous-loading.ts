@@ -1,5 +1,4 @@
-// Run as a process of its own by signing-workers.test.ts: workers that load a backend for the first time in the same
-// instant. Prints the reason of each that failed, then `loaded`. The argument names the backend.
+// Process of signing-workers.test.ts: several workers load a backend simultaneously. Prints each error, then `loaded`.
 import { loadNodeSecp256k1 } from '../../src/signing/secp256k1-node.ts'
 import { loadSystemSecp256k1 } from '../../src/signing/secp256k1-system.ts'
 
@@ -7,7 +6,7 @@ const WORKERS = 4
 
 interface Start {
   readonly name: string
-  /** Counts the workers that are ready: they go when all are. */
+  /** Number of ready workers; they start when all are ready. */
   readonly ready: Int32Array
 }
 

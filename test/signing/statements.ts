@@ -1,6 +1,4 @@
-// What is signed, as the published encodings list it, and the digests of that by the service's own builders, which take
-// a request.
-
+// Signed statements in the form of the published encodings, and their digests by the builders of the service.
 import { createSolanaMessageBuilder } from '../../src/signing/solana-message.ts'
 import { createStatementDigester, createTaskDigester } from '../../src/signing/statement.ts'
 import type { Keccak256, Statement } from '../../src/signing/types.ts'

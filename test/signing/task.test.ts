@@ -1,3 +1,4 @@
+// The digest of a v1 task, compared with published vectors and viem.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { evmAddressOf } from '../../src/signing/address.ts'
@@ -30,7 +31,7 @@ const signers = vectors.private_keys.map((key) => {
 const ascending = signers.toSorted((a, b) => (BigInt(a.address) < BigInt(b.address) ? -1 : 1))
 
 describe('the v1 task digest', () => {
-  test.each(vectors.vectors)('equals the vector $task_id, and so do all its signatures in their order', (vector) => {
+  test.each(vectors.vectors)('and its signatures equal the vector $task_id', (vector) => {
     const bytes = digest(taskOf(vector))
     expect(`0x${bytes.toHex()}`).toBe(vector.digest)
     const chosen = ascending.slice(0, vector.quorum)
@@ -43,7 +44,7 @@ describe('the v1 task digest', () => {
     expect(signatures).toEqual(vector.signatures)
   })
 
-  test("equals viem's encoding hashed, for any task after any other", () => {
+  test('equals the hash of viem’s encoding, for any sequence of tasks', () => {
     fc.assert(
       fc.property(taskStatement, (task) => {
         expect(`0x${digest(task).toHex()}`).toBe(referenceTaskDigest(task))

@@ -1,5 +1,4 @@
-// Run as a process of its own by signing-workers.test.ts: starts workers that sign without a pause, terminates them
-// while they do, several times over, and prints `survived`. The argument names the backend.
+// Process of signing-workers.test.ts: terminates workers while they sign, and prints `survived`.
 import { chooseSecp256k1Backend } from '../../src/signing/secp256k1-backends.ts'
 import type { Secp256k1BackendName } from '../../src/signing/types.ts'
 import { testKey } from './test-keys.ts'

@@ -1,4 +1,4 @@
-// Keys for tests, derived from public text so that anyone sees what they are, and the backends that this machine has.
+// Test keys, derived from public text, and the installed backends.
 import { createHash } from 'node:crypto'
 import { inspect } from 'node:util'
 import { SigningError } from '../../src/signing/errors.ts'
@@ -15,10 +15,10 @@ export const testKey = (number: number): Uint8Array => sha256(`countersign test 
 
 export interface BackendCandidate {
   readonly name: Secp256k1BackendName
-  /** Tells two ways to the same library apart. */
+  /** Distinguishes two interfaces of the same library. */
   readonly label: string
   readonly backend: Secp256k1Backend | null
-  /** Why it is not there. */
+  /** Reason why it is not available. */
   readonly reason: string
 }
 
@@ -31,7 +31,7 @@ const candidate = (name: Secp256k1BackendName, label: string, load: () => Secp25
   }
 }
 
-/** Every backend, loaded where this machine has it. */
+/** Loads every installed backend. */
 export const backendCandidates = (): readonly BackendCandidate[] => [
   candidate('libsecp256k1', 'libsecp256k1', () => loadSystemSecp256k1()),
   candidate('secp256k1-node', 'secp256k1-node', () => loadNodeSecp256k1()),
@@ -39,7 +39,7 @@ export const backendCandidates = (): readonly BackendCandidate[] => [
   candidate('noble', 'noble', loadNobleSecp256k1),
 ]
 
-/** All texts a value turns into on its way to a log. */
+/** Returns all representations of a value in a log. */
 export const printedForms = (value: unknown): string =>
   [
     Bun.inspect(value, { depth: 10 }),
@@ -48,7 +48,7 @@ export const printedForms = (value: unknown): string =>
     String(value),
   ].join('\n')
 
-/** The spellings in which key bytes could show up in such a text. */
+/** Returns the representations of key bytes in such a text. */
 export const keySpellings = (key: Uint8Array): readonly string[] => [
   key.toHex(),
   key.toBase64().slice(0, 40),

@@ -1,3 +1,4 @@
+// Names of keys in hardware tokens (RFC 7512).
 import { describe, expect, test } from 'bun:test'
 import { formatTokenKey, isTokenKey, parseTokenKey, tokenKeyOf } from '../../src/signing/token-key.ts'
 
@@ -8,7 +9,7 @@ describe('the name of a key in a token', () => {
     ['pkcs11:id=%01%aB', 'pkcs11:id=%01%ab'],
     ['pkcs11:id=%01;object=evm;type=private', 'pkcs11:object=evm;id=%01'],
     ['pkcs11:id=evm', 'pkcs11:id=%65%76%6d'],
-  ])('%s has one spelling', (text, uri) => {
+  ])('%s has a canonical form', (text, uri) => {
     expect(tokenKeyOf(text)).toBe(uri)
     const name = parseTokenKey(uri)
     expect(name === null ? null : formatTokenKey(name)).toBe(uri)
@@ -27,11 +28,11 @@ describe('the name of a key in a token', () => {
     'pkcs11:type=private',
     `pkcs11:id=${'a'.repeat(129)}`,
     'x'.repeat(129),
-  ])('%j is none', (text) => {
+  ])('%j is refused', (text) => {
     expect(tokenKeyOf(text)).toBeNull()
   })
 
-  test('is no file name of a keystore', () => {
+  test('differs from the name of a keystore file', () => {
     expect(isTokenKey('secp256k1-0x00.json')).toBe(false)
     expect(parseTokenKey('secp256k1-0x00.json')).toBeNull()
   })
