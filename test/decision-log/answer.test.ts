@@ -1,21 +1,14 @@
-// The exact bodies of interface A (spec, "Attestation response (v2)", "Task request and response (v1)").
+// The exact response bodies of the attestation API (spec, "Attestation response (v2)", "Task request and response (v1)").
 import { afterEach, describe, expect, test } from 'bun:test'
 import { answerOf } from '../../src/decision-log/answer.ts'
 import { recoverDecisions } from '../../src/decision-log/recover.ts'
 import type { DecisionRecord } from '../../src/decision-log/types.ts'
-import {
-  attestation,
-  denial,
-  openTestSegment,
-  removeTemporaryDirectories,
-  task,
-  temporaryDirectory,
-} from './fixtures.ts'
+import { attestation, denial, removeTemporaryDirectories, task, temporaryDirectory, writeSegment } from './fixtures.ts'
 
 afterEach(removeTemporaryDirectories)
 
 describe('v2', () => {
-  test('compliant: every field, no reason', () => {
+  test('compliant: every field, without a reason', () => {
     const record = attestation(7)
     expect(answerOf(record)).toBe(
       `{"policy_id":"policy_4mBqk0WcJd2TnXfA","policy_name":"Demo policy",` +
@@ -25,14 +18,14 @@ describe('v2', () => {
     )
   })
 
-  test('denied without a reason of the policy: expiration 0, empty attester and signature, no reason', () => {
+  test('denied by a rule without a reason: expiration 0, empty attester and signature, without a reason', () => {
     const record = denial(7)
     expect(answerOf(record)).toEndWith(
       `"is_compliant":false,"attestation":{"uuid":"${record.uuid}","expiration":0,"attester":"","signature":""}}`,
     )
   })
 
-  test('denied with a code, a message or both: both fields are texts', () => {
+  test('denied with a code, a message or both: both fields are strings', () => {
     const reason = (changes: Partial<DecisionRecord>): unknown => JSON.parse(answerOf(denial(7, changes))).reason
     expect(reason({ code: 'A', message: 'b' })).toEqual({ code: 'A', message: 'b' })
     expect(reason({ code: 'A' })).toEqual({ code: 'A', message: '' })
@@ -49,7 +42,7 @@ describe('v1', () => {
     )
   })
 
-  test('denied: empty lists, expiry 0, the task id, and no reason', () => {
+  test('denied: empty lists, expiry 0, the task id, without a reason', () => {
     const record = denial(7, { kind: 'task', code: 'A', message: 'b' })
     expect(answerOf(record)).toBe(
       `{"is_compliant":false,"signers":[],"signature":[],"expiry_block":0,"task_id":"${record.uuid}"}`,
@@ -57,21 +50,15 @@ describe('v1', () => {
   })
 })
 
-test('an answer from a recovered record is byte for byte the live one', () => {
+test('an answer from a recovered record equals the original answer, byte for byte', () => {
   const names = ['plain', 'a "b" \\ c', 'line\nfeed \u2028 \u0000', 'Größe 検査 🔏', '\ud800 half', '</script>']
   const records = names.flatMap((name, i) => [
     attestation(i * 3, { policy_name: name }),
     denial(i * 3 + 1, { policy_name: name, code: name, message: name }),
     task(i * 3 + 2, { policy_name: name }),
   ])
-  const directory = temporaryDirectory()
-  const writer = openTestSegment(directory)
-  writer.append(records)
-  writer.close()
-  const recovered = recoverDecisions(
-    writer.path,
-    records.map((record) => record.uuid),
-  )
+  const uuids = records.map(({ uuid }) => uuid)
+  const recovered = recoverDecisions(writeSegment(temporaryDirectory(), records), uuids)
   for (const record of records) {
     expect(answerOf(recovered.get(record.uuid) as DecisionRecord)).toBe(answerOf(record))
   }

@@ -1,5 +1,4 @@
-// A crash at every byte of a batch: what was cut there is noted, nothing is lost that was whole, nothing is appended to
-// half a line, and recovery finds exactly the whole lines (invariant 2; faults, "torn log").
+// A crash at every byte of a write: complete lines survive, and the next segment records the torn tail (invariant 2).
 import { afterEach, expect, test } from 'bun:test'
 import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -19,10 +18,10 @@ import {
 
 afterEach(removeTemporaryDirectories)
 
-// Flushing the folder is most of the time that thousands of openings take, and changes nothing that is checked here.
+// Flushing the folder would take most of the time of thousands of openings.
 const files: SegmentFiles = { ...systemSegmentFiles, syncPath: () => undefined }
 
-test('every length that a killed batch write may leave', async () => {
+test('the log is valid after a crash at any byte of a batch', async () => {
   const source = temporaryDirectory()
   const writer = openTestSegment(source)
   writer.append([attestation(1)])
@@ -59,7 +58,7 @@ test('every length that a killed batch write may leave', async () => {
   }
 }, 30_000)
 
-test('every length that a killed creation may leave', async () => {
+test('the log is valid after a crash at any byte of the creation of a segment', async () => {
   const directory = temporaryDirectory()
   openTestSegment(directory).append([attestation(1)])
   const second = openTestSegment(directory)

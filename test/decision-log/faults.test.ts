@@ -1,16 +1,18 @@
-// Disks that fail: nothing that was acknowledged is lost, nothing that was not acknowledged counts, nothing is appended
-// to half a line, and the log heals by itself (invariant 2; faults, "EIO, ENOSPC on write and fsync", "disk full").
+// Failing disks: acknowledged records survive, other records do not count, and the log recovers (invariant 2).
 import { afterEach, describe, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { DecisionLogError } from '../../src/decision-log/errors.ts'
+import type { SegmentOptions } from '../../src/decision-log/segment.ts'
+import { systemSegmentFiles } from '../../src/decision-log/segment-files.ts'
 import { readTail } from '../../src/decision-log/tail.ts'
 import type { LogRecord } from '../../src/decision-log/types.ts'
 import { verifyDecisions } from '../../src/decision-log/verify.ts'
 import { errorClassOf } from '../../src/lib/named-error.ts'
 import {
   attestation,
+  attestations,
   type FileOperation,
   filesWith,
   manualClock,
@@ -24,11 +26,11 @@ import {
 
 afterEach(removeTemporaryDirectories)
 
-/** What a reader of the log sees, acknowledgements between segments respected. */
+/** Returns the records that the log counts. */
 const countedRecords = (directory: string): LogRecord[] =>
   readTail(directory, 10_000).entries.map((entry) => entry.record)
 
-/** Files of which the named operations fail; `write` lets some bytes through first. */
+/** Files whose operations fail on demand; `write` can write some bytes first. */
 const failingFiles = () => {
   const state = { failing: new Set<FileOperation>(), code: 'EIO', letThrough: 0 }
   const files = filesWith((operation) => {
@@ -43,73 +45,66 @@ const failingFiles = () => {
   return { state, files }
 }
 
-const OPERATIONS: FileOperation[] = [
-  'makeDirectory',
-  'create',
-  'write',
-  'truncate',
-  'syncData',
-  'close',
-  'remove',
-  'size',
-  'syncPath',
-]
+const OPERATIONS = Object.keys(systemSegmentFiles) as FileOperation[]
+
+/** A writer whose file operations fail on demand. */
+const openFailing = (changes: Partial<SegmentOptions> = {}) => {
+  const directory = temporaryDirectory()
+  const { state, files } = failingFiles()
+  const writer = openTestSegment(directory, { files, ...changes })
+  /** Appends while the operations fail. */
+  const failAppend = (failing: FileOperation[], ...records: LogRecord[]): void => {
+    state.failing = new Set(failing)
+    expect(() => writer.append(records)).toThrow(DecisionLogError)
+    state.failing = new Set()
+  }
+  return { directory, state, writer, failAppend }
+}
 
 describe('a failing disk', () => {
-  for (const code of ['ENOSPC', 'EIO']) {
-    for (const letThrough of [0, 1, 500, 1_500]) {
-      test(`${code} after ${letThrough} bytes: nothing of the batch counts, and a new segment heals`, async () => {
-        const directory = temporaryDirectory()
-        const { state, files } = failingFiles()
-        const writer = openTestSegment(directory, { files })
-        writer.append([attestation(1)])
-        const path = writer.path
-        const good = readFileSync(path)
+  const cases = ['ENOSPC', 'EIO'].flatMap((code) => [0, 1, 500, 1_500].map((bytes): [string, number] => [code, bytes]))
+  test.each(cases)(
+    '%s after %d bytes: the batch does not count, and a new segment follows',
+    async (code, letThrough) => {
+      const { directory, state, writer } = openFailing()
+      writer.append([attestation(1)])
+      const path = writer.path
+      const good = readFileSync(path)
 
-        state.failing = new Set(['write'])
-        state.code = code
-        state.letThrough = letThrough
-        expect(() => writer.append([attestation(2), attestation(3)])).toThrow(DecisionLogError)
-        expect(writer.failure).toMatchObject({ reason: code, code: 'DEPENDENCY_UNAVAILABLE' })
-        expect(readFileSync(path)).toEqual(good)
-        // Still broken: each try makes a file, can't write its header, and leaves nothing behind.
-        expect(() => writer.append([attestation(4)])).toThrow(DecisionLogError)
-        expect(() => writer.append([])).toThrow(DecisionLogError)
-        expect(segmentNames(directory)).toHaveLength(1)
+      state.failing = new Set(['write'])
+      Object.assign(state, { code, letThrough })
+      expect(() => writer.append(attestations(2, 4))).toThrow(DecisionLogError)
+      expect(writer.failure).toMatchObject({ reason: code, code: 'DEPENDENCY_UNAVAILABLE' })
+      expect(readFileSync(path)).toEqual(good)
+      // Each further attempt creates a file, cannot write its header, and removes it.
+      expect(() => writer.append([attestation(4)])).toThrow(DecisionLogError)
+      expect(() => writer.append([])).toThrow(DecisionLogError)
+      expect(segmentNames(directory)).toHaveLength(1)
 
-        state.failing = new Set()
-        writer.append([attestation(5)])
-        expect(writer.failure).toBeNull()
-        writer.close()
-        expect(readFileSync(path)).toEqual(good)
-        expect(countedRecords(directory)).toEqual([attestation(1), attestation(5)])
-        expect(await verifyDecisions(directory)).toMatchObject({ ok: true, decisions: 2 })
-      })
-    }
-  }
+      state.failing = new Set()
+      writer.append([attestation(5)])
+      expect(writer.failure).toBeNull()
+      writer.close()
+      expect(readFileSync(path)).toEqual(good)
+      expect(countedRecords(directory)).toEqual([attestation(1), attestation(5)])
+      expect(await verifyDecisions(directory)).toMatchObject({ ok: true, decisions: 2 })
+    },
+  )
 
-  test('a batch that reached the file but not the disk does not count', async () => {
-    const directory = temporaryDirectory()
-    const { state, files } = failingFiles()
-    const writer = openTestSegment(directory, { files, sync: true })
-    state.failing = new Set(['syncData'])
-    expect(() => writer.append([attestation(1)])).toThrow(DecisionLogError)
-    state.failing = new Set()
+  test('a batch that was written but not flushed does not count', async () => {
+    const { directory, writer, failAppend } = openFailing({ sync: true })
+    failAppend(['syncData'], attestation(1))
     writer.append([attestation(2)])
     expect(countedRecords(directory)).toEqual([attestation(2)])
     expect((await verifyDecisions(directory)).ok).toBe(true)
   })
 
-  test('whole lines that could not be cut back are disowned by the next segment', async () => {
-    const directory = temporaryDirectory()
-    const { state, files } = failingFiles()
-    const writer = openTestSegment(directory, { files })
+  test('the next segment does not count complete lines that could not be truncated', async () => {
+    const { directory, state, writer, failAppend } = openFailing()
     writer.append([attestation(1)])
-    state.failing = new Set(['write', 'truncate'])
     state.letThrough = 2_500
-    expect(() => writer.append(range(2, 5).map((number) => attestation(number)))).toThrow(DecisionLogError)
-    state.failing = new Set()
-    // The same uuid again: what was disowned does not count as its first use.
+    failAppend(['write', 'truncate'], ...attestations(2, 5))
+    // The same uuid again, whose first record does not count.
     writer.append([attestation(2)])
     writer.close()
     expect(countedRecords(directory)).toEqual([attestation(1), attestation(2)])
@@ -118,16 +113,12 @@ describe('a failing disk', () => {
     expect(report.segments[0]?.warnings[0]).toContain('torn tail of 2500 bytes, recorded in the next segment')
   })
 
-  test('a segment that was to be followed is not returned to, although the clock is', async () => {
-    const directory = temporaryDirectory()
-    const { state, files } = failingFiles()
+  test('a segment is not used again after a failed rotation, even if the clock is set back', async () => {
     const clock = manualClock()
-    const writer = openTestSegment(directory, { files, clock })
+    const { directory, writer, failAppend } = openFailing({ clock })
     writer.append([attestation(1)])
-    state.failing = new Set(['create'])
     clock.nowMs += 86_400_000
-    expect(() => writer.append([attestation(2)])).toThrow(DecisionLogError)
-    state.failing = new Set()
+    failAppend(['create'], attestation(2))
     clock.nowMs -= 86_400_000
     writer.append([attestation(3)])
     writer.close()
@@ -136,33 +127,25 @@ describe('a failing disk', () => {
     expect((await verifyDecisions(directory)).ok).toBe(true)
   })
 
-  test('an empty batch heals too, for a service that no longer gets any work', () => {
-    const directory = temporaryDirectory()
-    const { state, files } = failingFiles()
-    const writer = openTestSegment(directory, { files })
-    state.failing = new Set(['write'])
-    expect(() => writer.append([attestation(1)])).toThrow(DecisionLogError)
-    state.failing = new Set()
+  test('an empty batch ends the failure, for a service without requests', () => {
+    const { writer, failAppend } = openFailing()
+    failAppend(['write'], attestation(1))
     writer.append([])
     expect(writer.failure).toBeNull()
   })
 
-  test('a folder that was removed is made again, and verification says what is missing', async () => {
-    const directory = temporaryDirectory()
-    const { state, files } = failingFiles()
-    const writer = openTestSegment(directory, { files })
+  test('a removed folder is created again, and verification reports the missing segment', async () => {
+    const { directory, writer, failAppend } = openFailing()
     writer.append([attestation(1)])
     rmSync(join(directory, 'w00'), { recursive: true })
-    state.failing = new Set(['write'])
-    expect(() => writer.append([attestation(2)])).toThrow(DecisionLogError)
-    state.failing = new Set()
+    failAppend(['write'], attestation(2))
     writer.append([attestation(3)])
     writer.close()
     expect(countedRecords(directory)).toEqual([attestation(3)])
     expect((await verifyDecisions(directory)).segments[0]?.warnings[0]).toContain('are not present')
   })
 
-  test('any sequence of batches, failures, kills and days', async () => {
+  test('exactly the acknowledged records count, for any sequence of batches, failures, kills and days', async () => {
     const step = fc.record({
       records: fc.integer({ min: 0, max: 4 }),
       failing: fc.subarray(OPERATIONS),
@@ -186,7 +169,7 @@ describe('a failing disk', () => {
           clock.nowMs += clockMs
           state.failing = new Set(healthy ? [] : failing)
           state.letThrough = letThrough
-          const batch = range(number, number + records).map((each) => attestation(each))
+          const batch = attestations(number, number + records)
           number += records
           try {
             writer.append(batch)
@@ -208,7 +191,7 @@ describe('a failing disk', () => {
         expect(report.segments.map((segment) => segment.problem)).toEqual(report.segments.map(() => null))
         const counted = countedRecords(directory)
         expect(report.decisions).toBe(counted.length)
-        // A killed instance can't disown what it wrote; then its refused records may count, but nothing else does.
+        // A killed instance cannot exclude its refused records, so they may count.
         expect(counted.filter((record) => kills === 0 || !refused.has(record.uuid))).toEqual(acknowledged)
         removeTemporaryDirectories()
       }),
@@ -228,7 +211,7 @@ const mounted = ((): boolean => {
 })()
 
 describe.skipIf(!mounted)('a real full disk (skipped without root and mount: it mounts a tmpfs of 64 KiB)', () => {
-  test('refuses, keeps what was acknowledged, and heals when there is room again', async () => {
+  test('refuses batches, keeps acknowledged records, and accepts batches when there is space', async () => {
     mkdirSync(tmpfsDirectory)
     Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=64k', 'none', tmpfsDirectory])
     try {
@@ -246,7 +229,7 @@ describe.skipIf(!mounted)('a real full disk (skipped without root and mount: it 
         } catch (error) {
           expect(error).toBeInstanceOf(DecisionLogError)
           expect(writer.failure?.reason).toBe('ENOSPC')
-          // The log line of a full disk has its code and the folder.
+          // The log line contains the code and the folder.
           expect(errorClassOf(error)).toMatch(/^DecisionLogError: ENOSPC \/.*w00/)
           refusals++
         }

@@ -1,4 +1,4 @@
-// What the tests of the decision log share: records, folders that are cleaned, and files that fail on demand.
+// Records, temporary folders and failing files for tests of the decision log.
 import { expect } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
@@ -14,7 +14,7 @@ import { until } from '../support/until.ts'
 /** 2026-11-20T10:11:12.123Z */
 export const START_MS = 1_795_169_472_123
 
-/** A uuid v4 that is the same for the same number. */
+/** Returns a uuid v4, derived from the number. */
 export const uuidOf = (number: number): string => {
   const hex = createHash('sha256').update(`decision ${number}`).digest('hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
@@ -46,6 +46,9 @@ export const attestation = (number: number, changes: Partial<DecisionRecord> = {
   ...changes,
 })
 
+export const attestations = (from: number, to: number): DecisionRecord[] =>
+  range(from, to).map((number) => attestation(number))
+
 export const denial = (number: number, changes: Partial<DecisionRecord> = {}): DecisionRecord =>
   attestation(number, { compliant: false, expiration: 0, attesters: [], signatures: [], rule: 'deny-some', ...changes })
 
@@ -70,7 +73,7 @@ export const temporaryDirectory = (): string => {
 
 const OPEN_FILES = '/proc/self/fd'
 
-/** Paths below a folder that this process has open for reading only. Empty without /proc. */
+/** Returns the paths in a folder that this process has opened read-only. Empty without /proc. */
 const openForReading = (directory: string): string[] =>
   !existsSync(OPEN_FILES)
     ? []
@@ -80,12 +83,12 @@ const openForReading = (directory: string): string[] =>
           const info = readFileSync(join('/proc/self/fdinfo', descriptor), 'utf8')
           return path.startsWith(directory) && /^flags:\s+\d*0$/m.test(info) ? [path] : []
         } catch {
-          // Closed since the folder was listed.
+          // Closed after the folder was listed.
           return []
         }
       })
 
-/** Waits for readers that close their files after their result, such as uploads. */
+/** Waits for readers that close their files after they return, such as uploads. */
 export const untilReadersClose = (): Promise<void> =>
   until(() => made.every((directory) => openForReading(directory).length === 0))
 
@@ -98,7 +101,6 @@ export const removeTemporaryDirectories = (): void => {
   }
 }
 
-/** A clock that a test sets. */
 export const manualClock = (startMs = START_MS) => {
   const clock = { nowMs: startMs, unixMs: () => clock.nowMs }
   return clock
@@ -107,13 +109,25 @@ export const manualClock = (startMs = START_MS) => {
 export const openTestSegment = (directory: string, changes: Partial<SegmentOptions> = {}): SegmentWriter =>
   openSegment({ directory, slot: 'w00', maxBytes: 1_000_000, sync: false, clock: manualClock(), ...changes })
 
-/** File names of a slot, in their order; none for a slot that has not been opened yet. */
+/** Writes one batch of records to a new segment. Returns its path. */
+export const writeSegment = (
+  directory: string,
+  records: readonly LogRecord[],
+  changes: Partial<SegmentOptions> = {},
+): string => {
+  const writer = openTestSegment(directory, changes)
+  writer.append(records)
+  writer.close()
+  return writer.path
+}
+
+/** Returns the file names of a slot, in order; none if the slot has no folder. */
 export const segmentNames = (directory: string, slot = 'w00'): string[] =>
   listSegments(join(directory, slot)).map((segment) => segment.name)
 
 export const readLines = (path: string): string[] => readFileSync(path, 'utf8').split('\n').slice(0, -1)
 
-/** Every record of a slot as the files have it, headers and acknowledgements aside. */
+/** Returns the records in the files of a slot, including records that the next segment does not count. */
 export const recordsOf = (directory: string, slot = 'w00'): LogRecord[] =>
   segmentNames(directory, slot).flatMap((name) =>
     readLines(join(directory, slot, name))
@@ -126,8 +140,8 @@ export const systemError = (code: string): Error => Object.assign(new Error(`${c
 export type FileOperation = keyof SegmentFiles
 
 /**
- * The real file operations, with a hook before each: it may throw, and for `write` it may return how many bytes to let
- * through before failing.
+ * File operations with a hook before each. The hook can throw; for `write`, it can return the number of bytes to write
+ * before the failure.
  */
 export const filesWith = (before: (operation: FileOperation) => number | undefined): SegmentFiles => {
   const real = systemSegmentFiles

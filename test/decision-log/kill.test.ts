@@ -1,4 +1,4 @@
-// kill -9 in the middle of writing: every acknowledged record is in the log, and the log verifies (faults, row 1).
+// SIGKILL during a write: every acknowledged record is in the log, and the log verifies.
 import { afterEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { readTail } from '../../src/decision-log/tail.ts'
@@ -7,7 +7,7 @@ import { openTestSegment, range, removeTemporaryDirectories, temporaryDirectory,
 
 afterEach(removeTemporaryDirectories)
 
-test('four writers of one slot, each killed while it writes', async () => {
+test('acknowledged records survive when writers of a slot are killed', async () => {
   const directory = temporaryDirectory()
   const acknowledged: string[] = []
   for (const round of range(0, 4)) {
@@ -15,14 +15,14 @@ test('four writers of one slot, each killed while it writes', async () => {
     const child = Bun.spawn([process.execPath, join(import.meta.dir, 'killed-writer.ts'), directory, String(first)], {
       stdout: 'pipe',
     })
-    let said = ''
+    let output = ''
     for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
-      said += chunk
-      if (said.length > 300 + 900 * round) child.kill('SIGKILL')
+      output += chunk
+      if (output.length > 300 + 900 * round) child.kill('SIGKILL')
     }
     await child.exited
-    // What was cut within its own line was not said.
-    const last = Number(said.slice(0, said.lastIndexOf('\n')).split('\n').at(-1))
+    // The last line may be incomplete.
+    const last = Number(output.slice(0, output.lastIndexOf('\n')).split('\n').at(-1))
     acknowledged.push(...range(first, last).map(uuidOf))
   }
   openTestSegment(directory).close()

@@ -1,7 +1,7 @@
-// The hashes of lines as the tree takes them: all of them once, in order, and none that does not count.
+// Hashes of lines for the tree: each counted line once, in order.
 import { afterEach, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { appendFileSync, readFileSync } from 'node:fs'
+import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createLineIntake, hashLines } from '../../src/decision-log/line-hashes.ts'
 import {
@@ -9,6 +9,7 @@ import {
   filesWith,
   openTestSegment,
   range,
+  readLines,
   removeTemporaryDirectories,
   segmentNames,
   systemError,
@@ -18,14 +19,11 @@ import {
 afterEach(removeTemporaryDirectories)
 
 const hashOf = (line: string): string => createHash('sha256').update(line).digest('hex')
-const linesOf = (directory: string, slot: string, name: string): string[] =>
-  readFileSync(join(directory, slot, name), 'utf8')
-    .split('\n')
-    .slice(0, -1)
+const linesOf = (directory: string, slot: string, name: string): string[] => readLines(join(directory, slot, name))
 const split = (hashes: Buffer): string[] =>
   range(0, hashes.length / 32).map((index) => hashes.toString('hex', index * 32, (index + 1) * 32))
 
-/** `slot/segment` → hashes in the order in which they came. */
+/** Returns the hashes of each `slot/segment`, in order. */
 const takeAll = (directory: string, runBytes: number, taken = new Map<string, number>()) => {
   const intake = createLineIntake({ directory, taken, runBytes })
   const hashes = new Map<string, string[]>()
@@ -39,7 +37,7 @@ const takeAll = (directory: string, runBytes: number, taken = new Map<string, nu
 }
 
 describe('hashes of lines', () => {
-  test('are those of the lines, over segments and slots, however little is read at once', () => {
+  test('cover all lines of all segments and slots, for any size of a read', () => {
     const directory = temporaryDirectory()
     for (const slot of ['w00', 'w01']) {
       const writer = openTestSegment(directory, { slot, maxBytes: 4_000 })
@@ -56,7 +54,7 @@ describe('hashes of lines', () => {
     }
   })
 
-  test('a log that grows and rotates is taken up where it was left, also by another intake', () => {
+  test('continue at the last position of a log that grows and rotates, even with a new intake', () => {
     const directory = temporaryDirectory()
     const writer = openTestSegment(directory, { maxBytes: 3_000 })
     const taken = new Map<string, number>()
@@ -69,7 +67,7 @@ describe('hashes of lines', () => {
     expect(seen.toSorted()).toEqual(expected.toSorted())
   })
 
-  test('half a line is not taken, and neither are lines that the next segment does not count', () => {
+  test('exclude incomplete lines, and lines that the next segment does not count', () => {
     const directory = temporaryDirectory()
     let fails = false
     const files = filesWith((operation) => {
@@ -91,24 +89,18 @@ describe('hashes of lines', () => {
     expect(hashes.get(`w00/${second}`)).toHaveLength(2)
   })
 
-  test('a line whose follower carries no hash is hashed itself', () => {
+  test('are calculated if the next line contains no hash', () => {
     const bytes = Buffer.from('one\ntwo\nthree\nfour')
     const { hashes, length } = hashLines(bytes)
     expect(split(hashes)).toEqual(['one', 'two', 'three'].map(hashOf))
     expect(length).toBe('one\ntwo\nthree\n'.length)
   })
 
-  test('a line that was damaged where it carries a hash stops nothing: the line before it is hashed itself', () => {
+  test('are calculated if the hash in the next line is damaged', () => {
     const lines = ['first', ...['a', 'b', 'x', 'c'].map((digit) => `{"prev":"${digit.repeat(64)}","kind":"x"}`)]
     const { hashes } = hashLines(Buffer.from(`${lines.join('\n')}\n`))
     const claimed = ['a', 'b', 'x', 'c'].map((digit) => digit.repeat(64))
-    // What a line says of the one before is taken, except where it can't be a hash.
-    expect(split(hashes)).toEqual([
-      claimed[0],
-      claimed[1],
-      hashOf(lines[2] ?? ''),
-      claimed[3],
-      hashOf(lines[4] ?? ''),
-    ] as string[])
+    // Otherwise the hash in the next line is used.
+    expect(split(hashes)).toEqual(claimed.with(2, hashOf(lines[2] ?? '')).concat(hashOf(lines[4] ?? '')))
   })
 })

@@ -1,4 +1,4 @@
-// The readers of lines against the split text, for lines that end anywhere in a chunk.
+// The readers of lines, compared with the split text, for lines that end anywhere in a chunk.
 import { afterEach, expect, test } from 'bun:test'
 import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ afterEach(removeTemporaryDirectories)
 
 /** Size of the smallest chunk of a reader. */
 const CHUNK = 65_536
-/** Lengths whose lines end shortly before, at and after the end of a chunk. */
+/** Lengths of lines that end shortly before, at and after the end of a chunk. */
 const length = fc.oneof(
   fc.nat(4),
   fc
@@ -23,7 +23,7 @@ const length = fc.oneof(
 )
 const file = fc.record({
   lengths: fc.array(length, { maxLength: 5 }),
-  /** Bytes of a line that was cut off. */
+  /** Length of the torn tail. */
   torn: fc.oneof(fc.constant(0), length),
 })
 
@@ -36,7 +36,7 @@ interface Line {
 /** Different letters, so that lines in another order differ. */
 const textOf = (index: number, bytes: number): string => String.fromCharCode(97 + index).repeat(bytes)
 
-test('lines of any length are read backwards and forwards, whole ones only', async () => {
+test('complete lines of any length are read backwards and forwards', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(file, { minLength: 1, maxLength: 2 }), async (files) => {
       const directory = join(temporaryDirectory(), 'w00')

@@ -1,4 +1,4 @@
-// One line of the log by its place, and what ties it to its neighbours.
+// A line of the log by its position, and its hash links to the adjacent lines.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -37,7 +37,7 @@ const place = (n: number): LinePlace => places[n] as LinePlace
 const pathOf = ({ slot, segment }: LinePlace): string => join(directory, slot, segment)
 
 describe('a line with its proof', () => {
-  test('hangs between the one before it and the one after it', () => {
+  test('is linked to the previous and the next line', () => {
     for (const [n, one] of places.entries()) {
       const proven = readProven(directory, one)
       expect(proven?.record.uuid).toBe(uuidOf(n))
@@ -47,7 +47,7 @@ describe('a line with its proof', () => {
     }
   })
 
-  test('says when a neighbour is not what it was', () => {
+  test('reports a changed adjacent line', () => {
     const one = place(1)
     const text = readFileSync(pathOf(one), 'utf8')
     writeFileSync(pathOf(one), text.replace(uuidOf(1), uuidOf(99)))
@@ -56,7 +56,7 @@ describe('a line with its proof', () => {
     expect(readProven(directory, place(2))?.proof.previousMatches).toBe(false)
   })
 
-  test('is not there when its file is gone or ends before it', () => {
+  test('is null if its file is missing or too short', () => {
     const one = place(0)
     expect(readProven(directory, { ...one, offset: 1e6 })).toBeNull()
     expect(readProven(directory, { ...one, length: one.length + 1 })).toBeNull()
@@ -65,14 +65,9 @@ describe('a line with its proof', () => {
   })
 })
 
-test('many lines come in the order in which they were asked for, and null for those that are not there', () => {
+test('readPlaces returns lines in the given order, and null for missing lines', () => {
   expect(segmentNames(directory).length).toBeGreaterThan(1)
-  const asked = [place(7), place(0), { ...place(3), offset: 1e6 }, place(4)]
-  const texts = readPlaces(directory, asked)
-  expect(texts.map((text) => (text === null ? null : (JSON.parse(text) as { uuid: string }).uuid))).toEqual([
-    uuidOf(7),
-    uuidOf(0),
-    null,
-    uuidOf(4),
-  ])
+  const texts = readPlaces(directory, [place(7), place(0), { ...place(3), offset: 1e6 }, place(4)])
+  const uuids = texts.map((text) => (text === null ? null : (JSON.parse(text) as { uuid: string }).uuid))
+  expect(uuids).toEqual([uuidOf(7), uuidOf(0), null, uuidOf(4)])
 })

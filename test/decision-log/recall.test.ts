@@ -1,4 +1,4 @@
-// One decision by its uuid, for a client that comes again after its first try was cut off.
+// The search for one decision by its uuid, for a client that retries a request.
 import { afterEach, describe, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,6 +7,7 @@ import { positionSince } from '../../src/decision-log/time-position.ts'
 import type { DecisionRecord } from '../../src/decision-log/types.ts'
 import {
   attestation,
+  attestations,
   denial,
   manualClock,
   openTestSegment,
@@ -17,18 +18,19 @@ import {
   temporaryDirectory,
   uuidOf,
   withheld,
+  writeSegment,
 } from './fixtures.ts'
 
 afterEach(removeTemporaryDirectories)
 
-describe('recalling a decision', () => {
-  test('finds it in any slot, however many lines and files came after it', async () => {
+describe('recallDecision', () => {
+  test('finds a decision in any slot, after any number of later lines and files', async () => {
     const directory = temporaryDirectory()
     for (const slot of ['w00', 'w01']) {
       const writer = openTestSegment(directory, { slot, maxBytes: 20_000 })
       const first = slot === 'w00' ? 0 : 10_000
       for (const start of range(0, 60)) {
-        writer.append(range(first + start * 10, first + start * 10 + 10).map((number) => attestation(number)))
+        writer.append(attestations(first + start * 10, first + start * 10 + 10))
       }
       writer.close()
     }
@@ -38,48 +40,40 @@ describe('recalling a decision', () => {
     expect(await recallDecision(directory, uuidOf(600), START_MS)).toBeNull()
   })
 
-  test('finds what was withheld from its first request, and passes over the note that says so', async () => {
+  test('finds a withheld decision, not the record of the withholding', async () => {
     const directory = temporaryDirectory()
-    const writer = openTestSegment(directory)
-    writer.append([attestation(1), withheld(1), withheld(2)])
-    writer.close()
+    writeSegment(directory, [attestation(1), withheld(1), withheld(2)])
     expect(await recallDecision(directory, uuidOf(1), START_MS)).toEqual(attestation(1))
     expect(await recallDecision(directory, uuidOf(2), START_MS)).toBeNull()
   })
 
-  test('does not read the whole past', async () => {
+  test('does not read decisions that are too old', async () => {
     const directory = temporaryDirectory()
-    const writer = openTestSegment(directory)
-    writer.append(range(0, 2_000).map((number) => attestation(number)))
-    writer.close()
+    writeSegment(directory, attestations(0, 2_000))
     expect(await recallDecision(directory, uuidOf(3), START_MS + 1_900)).toBeNull()
     expect(await recallDecision(directory, uuidOf(1_950), START_MS + 1_900)).toEqual(attestation(1_950))
   })
 
-  test('goes on to the next slot after one whose lines are all older, and after one that holds none', async () => {
+  test('continues with the next slot after a slot with older lines, and after an empty one', async () => {
     const directory = temporaryDirectory()
-    // More than two looks at the time.
-    const old = openTestSegment(directory, { slot: 'w00' })
-    old.append(range(0, 600).map((number) => attestation(number)))
-    old.close()
+    // Enough lines for more than two checks of the time.
+    writeSegment(directory, attestations(0, 600))
     mkdirSync(join(directory, 'w01'))
-    const newer = openTestSegment(directory, { slot: 'w02' })
-    newer.append([attestation(1_000)])
-    newer.close()
+    writeSegment(directory, [attestation(1_000)], { slot: 'w02' })
     expect(await recallDecision(directory, uuidOf(1_000), START_MS + 900)).toEqual(attestation(1_000))
     expect(await recallDecision(directory, uuidOf(3), START_MS + 900)).toBeNull()
   })
 
-  test('of a log that is not there yet is nothing', async () => {
+  test('finds nothing without a log', async () => {
     expect(await recallDecision(join(temporaryDirectory(), 'none'), uuidOf(1), 0)).toBeNull()
   })
 })
 
-/** A field that is written like the one that is looked for. */
+/** A field that contains the uuid of another decision. */
 const MENTIONS = { facts: { uuid: uuidOf(3) } } as unknown as Partial<DecisionRecord>
 
-describe('a decision where it is expected', () => {
-  /** 6,000 decisions in some two dozen files, ten a second. */
+describe('findDecision', () => {
+  /** 6,000 decisions in about two dozen files, ten per second. */
   const fill = (slot: string, first = 0): string => {
     const directory = temporaryDirectory()
     const clock = manualClock()
@@ -93,7 +87,7 @@ describe('a decision where it is expected', () => {
     return directory
   }
 
-  test('is found from the moment of its request on, in any file and slot', async () => {
+  test('finds a decision after the time of its request, in any file and slot', async () => {
     const directory = fill('w01')
     mkdirSync(join(directory, 'w00'))
     expect(segmentNames(directory, 'w01').length).toBeGreaterThan(10)
@@ -103,14 +97,14 @@ describe('a decision where it is expected', () => {
         expect(await findDecision(directory, uuidOf(number), sinceMs)).toEqual(attestation(number, { at }))
       }
     }
-    // Neither the past is read, nor what came much later.
+    // Neither older decisions nor much later ones are read.
     expect(await findDecision(directory, uuidOf(3_500), START_MS + 180_000)).toBeNull()
     expect(await findDecision(directory, uuidOf(3_000), START_MS + 400_000)).toBeNull()
     expect(await findDecision(directory, uuidOf(9_000), START_MS)).toBeNull()
     expect(await findDecision(join(directory, 'none'), uuidOf(1), 0)).toBeNull()
   })
 
-  test('is looked for from a line on that is near its time, and before which nothing is as new', async () => {
+  test('starts at a position near the time, after all older lines', async () => {
     const directory = fill('w00')
     for (const seconds of [0, 1, 77, 300, 599]) {
       const sinceMs = START_MS + seconds * 1_000
@@ -119,7 +113,7 @@ describe('a decision where it is expected', () => {
       const before = text.slice(0, position?.offset)
       const times = [...before.matchAll(/"uuid":"[^"]+","at":(\d+)/g)].map(([, at]) => Number(at))
       expect(Math.max(0, ...times)).toBeLessThan(sinceMs)
-      // A piece of the file, in which nothing is skipped any more, is 65,536 bytes.
+      // The search ends at a piece of 65,536 bytes.
       const rest = [...text.slice((position?.offset ?? 0) + 66_000).matchAll(/"uuid":"[^"]+","at":(\d+)/g)]
       expect(Number(rest[0]?.[1] ?? sinceMs)).toBeGreaterThanOrEqual(sinceMs)
     }
@@ -127,31 +121,27 @@ describe('a decision where it is expected', () => {
     expect(positionSince(join(directory, 'none'), START_MS)).toBeNull()
   })
 
-  test('is found after a line that is longer than what is read at once, and behind a slot that is busier', async () => {
+  test('finds decisions after a line that exceeds a read, and in slots after a busy one', async () => {
     const directory = temporaryDirectory()
-    const busy = openTestSegment(directory, { slot: 'w00', maxBytes: 10_000_000 })
-    busy.append(range(0, 3_000).map((number) => attestation(number, { at: START_MS + number * 10 })))
-    busy.close()
-    const writer = openTestSegment(directory, { slot: 'w01' })
+    const busy = range(0, 3_000).map((number) => attestation(number, { at: START_MS + number * 10 }))
+    writeSegment(directory, busy, { maxBytes: 10_000_000 })
     const large = attestation(5_000, { data: `0x${'ab'.repeat(200_000)}`, data_size: 200_000 })
-    writer.append([large, attestation(5_001), attestation(5_002, { at: START_MS + 50_000 })])
-    writer.close()
+    const others = [attestation(5_001), attestation(5_002, { at: START_MS + 50_000 })]
+    writeSegment(directory, [large, ...others], { slot: 'w01' })
     for (const number of [5_000, 5_001, 5_002, 2_999]) {
       expect((await findDecision(directory, uuidOf(number), START_MS))?.uuid).toBe(uuidOf(number))
     }
   })
 
-  test('is found among many of the same millisecond', async () => {
+  test('finds a decision among many of the same millisecond', async () => {
     const directory = temporaryDirectory()
-    const writer = openTestSegment(directory)
-    writer.append([denial(0), ...range(1, 800).map((number) => denial(number, { at: START_MS + 5 }))])
-    writer.close()
+    writeSegment(directory, [denial(0), ...range(1, 800).map((number) => denial(number, { at: START_MS + 5 }))])
     for (const number of [1, 300, 799]) {
       expect((await findDecision(directory, uuidOf(number), START_MS + 5))?.uuid).toBe(uuidOf(number))
     }
   })
 
-  test('is none that the next file says was never answered, nor one that only mentions the uuid', async () => {
+  test('ignores lines that the next file does not count, and fields that contain the uuid', async () => {
     const directory = temporaryDirectory()
     const clock = manualClock()
     const first = openTestSegment(directory, { clock })
@@ -159,7 +149,7 @@ describe('a decision where it is expected', () => {
     const path = join(directory, 'w00', segmentNames(directory)[0] ?? '')
     const whole = readFileSync(path)
     expect(await findDecision(directory, uuidOf(2), START_MS)).not.toBeNull()
-    // As after a failed write: the writer goes on in a new file and says that line 2 was never there.
+    // As after a failed write, whose line the next file does not count.
     truncateSync(path, whole.lastIndexOf(10, whole.length - 2) + 1)
     clock.nowMs += 10
     openTestSegment(directory, { clock }).append([withheld(4), attestation(4, { at: START_MS + 20 })])

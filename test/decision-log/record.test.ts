@@ -1,4 +1,4 @@
-// A record and its line, both ways.
+// The encoding of records and headers as lines.
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
@@ -17,7 +17,7 @@ import { attestation, denial, START_MS, task, uuidOf, withheld } from './fixture
 
 const HASH = 'ab'.repeat(32)
 
-// Any text, also halves of surrogate pairs, control characters and line separators.
+// Includes lone surrogates, control characters and line separators.
 const anyText = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }),
   fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 20 }).map((units) => String.fromCharCode(...units)),
@@ -62,14 +62,14 @@ const anyRecord: fc.Arbitrary<LogRecord> = fc
   })
 
 describe('a record', () => {
-  test('comes back from its line, whatever texts it holds, and the line is one line', () => {
+  test('is decoded as it was encoded, on one line, for any text', () => {
     fc.assert(
       fc.property(anyRecord, (record) => {
         const line = encodeRecord(record, HASH)
         expect(line).not.toContain('\n')
         expect(parseRecordLine(line)).toEqual({ prev: HASH, record })
         expect(peekUuid(Buffer.from(line))).toEqual({ kind: record.kind, uuid: record.uuid })
-        // The text survives the file: no half surrogate is left in it.
+        // The line is valid UTF-8, without lone surrogates.
         expect(Buffer.from(line).toString('utf8')).toBe(line)
         expect(hashLine(line)).toBe(createHash('sha256').update(Buffer.from(line)).digest('hex'))
         expect(hashLine(Buffer.from(line))).toBe(hashLine(line))
@@ -78,7 +78,7 @@ describe('a record', () => {
     )
   })
 
-  test('is written in one known form', () => {
+  test('has a fixed form', () => {
     expect(encodeRecord(withheld(1), HASH)).toBe(
       `{"prev":"${HASH}","kind":"withheld","uuid":"${uuidOf(1)}","at":${START_MS + 1}}`,
     )
@@ -87,39 +87,32 @@ describe('a record', () => {
     expect(line).toContain('"rule":"deny-some","code":"DENIED","message":"a \\"quoted\\"\\nword","expiration":0,')
   })
 
-  test('is refused when any key is missing, repeated, added or moved', () => {
+  test('is refused if a key is missing, repeated, added, moved or has a wrong type', () => {
     const shadow = { revision: 'r', compliant: null, rule: null, failure: 'late' }
     const optional = { code: 'A', message: 'b', data: '0x00', requested: 1, on_behalf: 'c', facts: {}, shadow }
     const line = encodeRecord(denial(1, optional), HASH)
     const object = JSON.parse(line) as Record<string, unknown>
+    const refused = (bad: unknown): void => {
+      const text = typeof bad === 'string' ? bad : JSON.stringify(bad)
+      expect(() => parseRecordLine(text)).toThrow(DecisionLineMalformedError)
+    }
+    const wrongFields = { revision: 1, compliant: 0, rule: 1, failure: 1 }
+    const wrongShadows = Object.entries(wrongFields).map(([field, value]) => ({ ...shadow, [field]: value }))
     for (const key of Object.keys(object)) {
       const { [key]: value, ...rest } = object
-      if (!(key in optional)) expect(() => parseRecordLine(JSON.stringify(rest))).toThrow(DecisionLineMalformedError)
-      const moved = { ...rest, [key]: value }
-      if (key !== 'policy_name') {
-        expect(() => parseRecordLine(JSON.stringify(moved))).toThrow(DecisionLineMalformedError)
-      }
-      const repeated = `${line.slice(0, -1)},${JSON.stringify(key)}:${JSON.stringify(value)}}`
-      expect(() => parseRecordLine(repeated)).toThrow(DecisionLineMalformedError)
-      const changed = [
-        { ...shadow, revision: 1 },
-        { ...shadow, compliant: 0 },
-        { ...shadow, rule: 1 },
-        { ...shadow, failure: 1 },
-      ]
-      for (const wrong of key === 'facts' ? [[1]] : [{}, [1], -1, 0.5, 2 ** 60, ...changed]) {
-        expect(() => parseRecordLine(JSON.stringify({ ...object, [key]: wrong }))).toThrow(DecisionLineMalformedError)
-      }
+      if (!(key in optional)) refused(rest)
+      if (key !== 'policy_name') refused({ ...rest, [key]: value })
+      refused(`${line.slice(0, -1)},${JSON.stringify(key)}:${JSON.stringify(value)}}`)
+      const wrongValues = key === 'facts' ? [[1]] : [{}, [1], -1, 0.5, 2 ** 60, ...wrongShadows]
+      for (const wrong of wrongValues) refused({ ...object, [key]: wrong })
     }
-    const wrongHash = line.replace(/"data_sha256":"../, '"data_sha256":"')
-    const wrongCount = line.replace(':0,', ':0.0,')
-    for (const bad of ['', 'null', '[]', '7', `${line} `, ` ${line}`, `\ufeff${line}`, wrongHash, wrongCount]) {
-      expect(() => parseRecordLine(bad)).toThrow(DecisionLineMalformedError)
-    }
-    expect(() => parseRecordLine(line.replace('"prev"', '"__proto__":{},"prev"'))).toThrow(DecisionLineMalformedError)
+    for (const bad of ['', 'null', '[]', '7', `${line} `, ` ${line}`, `\ufeff${line}`]) refused(bad)
+    refused(line.replace(/"data_sha256":"../, '"data_sha256":"'))
+    refused(line.replace(':0,', ':0.0,'))
+    refused(line.replace('"prev"', '"__proto__":{},"prev"'))
   })
 
-  test('that claims compliance carries its signatures, and a denial none', () => {
+  test('has signatures if and only if it is compliant', () => {
     const wrong: LogRecord[] = [
       attestation(1, { attesters: [], signatures: [] }),
       attestation(1, { signatures: [] }),
@@ -136,7 +129,7 @@ describe('a record', () => {
     checkRecordable(task(1, { attesters: ['a', 'b'], signatures: ['c', 'd'] }))
   })
 
-  test('that would not be JSON is refused before it is written', () => {
+  test('with invalid numbers or an invalid uuid is refused before it is written', () => {
     for (const changes of [{ at: Number.NaN }, { expiration: -1 }, { data_size: 1.5 }, { uuid: 'short' }]) {
       expect(() => checkRecordable(attestation(1, changes))).toThrow(DecisionLineMalformedError)
     }
@@ -156,13 +149,13 @@ describe('a header', () => {
     previous_torn_bytes: 3,
   }
 
-  test('comes back from its line', () => {
+  test('is decoded as it was encoded', () => {
     expect(parseHeaderLine(encodeHeader(header))).toEqual(header)
     const first = { ...header, previous_segment: null, previous_hash: null }
     expect(parseHeaderLine(encodeHeader(first))).toEqual(first)
   })
 
-  test('is refused when a field is missing, half a tie, of another version, or added', () => {
+  test('is refused if a field is missing, inconsistent, of another version, or unknown', () => {
     for (const key of Object.keys(header)) {
       const { [key]: _, ...rest } = header as unknown as Record<string, unknown>
       expect(() => parseHeaderLine(JSON.stringify(rest))).toThrow(DecisionLineMalformedError)
@@ -173,7 +166,7 @@ describe('a header', () => {
   })
 })
 
-test('peekUuid passes over what is not a record', () => {
+test('peekUuid returns null for lines that are not records', () => {
   for (const text of ['', '{}', 'x'.repeat(200), `{"prev":"${HASH}","kind":"twisted","uuid":"${uuidOf(1)}"`]) {
     expect(peekUuid(Buffer.from(text))).toBeNull()
   }

@@ -1,4 +1,4 @@
-// After a worker's death: its jobs in flight that are in the log, and no others.
+// Recovery of the recorded jobs of a lost worker.
 import { afterEach, describe, expect, test } from 'bun:test'
 import { appendFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,6 +8,7 @@ import { recoverDecisions } from '../../src/decision-log/recover.ts'
 import { systemSegmentFiles } from '../../src/decision-log/segment-files.ts'
 import {
   attestation,
+  attestations,
   denial,
   openTestSegment,
   range,
@@ -21,7 +22,7 @@ import {
 afterEach(removeTemporaryDirectories)
 
 describe('recovery', () => {
-  test('finds those in the log, across rotations and torn tails, whatever lies between', () => {
+  test('finds exactly the recorded jobs, across rotations and torn tails', () => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom('allow', 'deny', 'withheld', 'reopen', 'tear'), { minLength: 1, maxLength: 30 }),
@@ -46,9 +47,9 @@ describe('recovery', () => {
             }
           }
           writer.close()
-          const asked = range(0, steps.length + 5).map(uuidOf)
-          expect(recoverDecisions(join(directory, 'w00'), asked)).toEqual(written as never)
-          expect(recoverDecisions(writer.path, asked)).toEqual(written as never)
+          const wanted = range(0, steps.length + 5).map(uuidOf)
+          expect(recoverDecisions(join(directory, 'w00'), wanted)).toEqual(written as never)
+          expect(recoverDecisions(writer.path, wanted)).toEqual(written as never)
           removeTemporaryDirectories()
         },
       ),
@@ -56,23 +57,23 @@ describe('recovery', () => {
     )
   })
 
-  test('asks the log nothing when nothing was in flight, and finds nothing in a slot that never was', () => {
+  test('finds nothing in a missing slot, and does not read the log if no jobs were in flight', () => {
     const directory = temporaryDirectory()
     expect(recoverDecisions(join(directory, 'none'), [uuidOf(1)]).size).toBe(0)
     writeFileSync(join(directory, 'file'), '')
     expect(recoverDecisions(join(directory, 'file'), []).size).toBe(0)
   })
 
-  test('looks no further back than it is told', () => {
+  test('reads back at most to its limit', () => {
     const directory = temporaryDirectory()
     const writer = openTestSegment(directory)
-    writer.append(range(0, 100).map((number) => attestation(number)))
+    writer.append(attestations(0, 100))
     expect(recoverDecisions(writer.path, [uuidOf(0)], { maxBytes: 50_000 }).size).toBe(0)
     expect(recoverDecisions(writer.path, [uuidOf(99), uuidOf(60)], { maxBytes: 50_000 }).size).toBe(2)
     expect(recoverDecisions(writer.path, [uuidOf(0)]).size).toBe(1)
   })
 
-  test('with sync, flushes the segments it found records in before it returns them', () => {
+  test('with sync flushes the segments of the found records', () => {
     const directory = temporaryDirectory()
     const writer = openTestSegment(directory)
     writer.append([attestation(1)])
@@ -84,7 +85,7 @@ describe('recovery', () => {
     expect(flushed).toEqual([writer.path])
   })
 
-  test('does not take what a failed write left behind for a record, once its successor disowned it', () => {
+  test('ignores lines of a failed write that the next segment does not count', () => {
     const directory = temporaryDirectory()
     const first = openTestSegment(directory)
     first.append([attestation(1), attestation(2)])
@@ -96,7 +97,7 @@ describe('recovery', () => {
     expect([...recoverDecisions(join(directory, 'w00'), [uuidOf(1), uuidOf(2)]).keys()]).toEqual([uuidOf(1)])
   })
 
-  test('throws rather than guess when the log is damaged: then nothing may be signed again', () => {
+  test('fails if the log is damaged, so that nothing is signed again', () => {
     const directory = temporaryDirectory()
     const writer = openTestSegment(directory)
     writer.append([attestation(1), attestation(2)])
@@ -108,8 +109,8 @@ describe('recovery', () => {
       text.replace(uuidOf(1), uuidOf(1).toUpperCase()).replace('"compliant"', '"complaint"'),
     ]) {
       writeFileSync(writer.path, damaged)
-      const asked = [uuidOf(1), uuidOf(1).toUpperCase(), uuidOf(3)]
-      expect(() => recoverDecisions(writer.path, asked)).toThrow(DecisionLineMalformedError)
+      const wanted = [uuidOf(1), uuidOf(1).toUpperCase(), uuidOf(3)]
+      expect(() => recoverDecisions(writer.path, wanted)).toThrow(DecisionLineMalformedError)
     }
     expect(segmentNames(directory)).toHaveLength(1)
   })

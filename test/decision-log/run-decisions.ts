@@ -1,4 +1,4 @@
-// Runs `countersign decisions`, of the core and of modules, on a folder, without a deployment.
+// `countersign decisions`, of the core and of modules, on a folder without a deployment.
 import { type DecisionsIo, decisionsCommandsOver } from '../../src/cli/decisions.ts'
 import { runCommand } from '../../src/cli/run-command.ts'
 import { type Clock, systemClock } from '../../src/lib/time.ts'

@@ -1,4 +1,4 @@
-// The writer when all goes well: chain, names, rotation, and what a new instance finds.
+// The writer without failures: chain, names, rotation, and a second instance.
 import { afterEach, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { appendFileSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
@@ -9,6 +9,7 @@ import { isSlotName, nextSegmentName, parseSegmentName, slotName } from '../../s
 import { verifyDecisions } from '../../src/decision-log/verify.ts'
 import {
   attestation,
+  attestations,
   denial,
   type FileOperation,
   filesWith,
@@ -22,6 +23,7 @@ import {
   segmentNames,
   temporaryDirectory,
   withheld,
+  writeSegment,
 } from './fixtures.ts'
 
 afterEach(removeTemporaryDirectories)
@@ -29,18 +31,24 @@ afterEach(removeTemporaryDirectories)
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 const headerOf = (directory: string, name: string) =>
   parseHeaderLine(readLines(join(directory, 'w00', name))[0] as string)
+const expectSound = async (directory: string): Promise<void> => expect((await verifyDecisions(directory)).ok).toBe(true)
+
+/** File operations, and a list of their names. */
+const watchedFiles = () => {
+  const seen: FileOperation[] = []
+  return { seen, files: filesWith((operation) => void seen.push(operation)) }
+}
 
 describe('a segment', () => {
-  test('is named by time, slot and number, private, and each line carries the SHA-256 of the one before', () => {
+  test('is private, named by time and number, and each line contains the SHA-256 of the previous line', () => {
     const directory = join(temporaryDirectory(), 'a', 'decisions')
     const writer = openTestSegment(directory)
     writer.append([attestation(1), denial(2)])
     writer.append([withheld(1)])
     writer.close()
     expect(writer.path).toBe(join(directory, 'w00', '20261120T101112.123Z-000001.ndjson'))
-    expect(statSync(writer.path).mode & 0o777).toBe(0o600)
-    expect(statSync(join(directory, 'w00')).mode & 0o777).toBe(0o700)
-    expect(statSync(directory).mode & 0o777).toBe(0o700)
+    const modes = [writer.path, join(directory, 'w00'), directory].map((path) => statSync(path).mode & 0o777)
+    expect(modes).toEqual([0o600, 0o700, 0o700])
     const lines = readLines(writer.path)
     expect(lines).toHaveLength(4)
     for (const i of range(1, 4)) expect(JSON.parse(lines[i] as string).prev).toBe(sha256(lines[i - 1] as string))
@@ -48,43 +56,33 @@ describe('a segment', () => {
     expect(recordsOf(directory)).toEqual([attestation(1), denial(2), withheld(1)])
   })
 
-  test('the chain can be checked with sed, tr and sha256sum alone', () => {
-    const writer = openTestSegment(temporaryDirectory())
-    writer.append([attestation(1), attestation(2, { policy_name: 'Größe 🔏' }), attestation(3)])
-    const check = `sed -n 3p '${writer.path}' | tr -d '\\n' | sha256sum`
-    const printed = Bun.spawnSync(['sh', '-c', check]).stdout.toString()
-    expect(JSON.parse(readLines(writer.path)[3] as string).prev).toBe(printed.slice(0, 64))
+  test('has a chain that sed, tr and sha256sum can check', () => {
+    const records = [attestation(1), attestation(2, { policy_name: 'Größe 🔏' }), attestation(3)]
+    const path = writeSegment(temporaryDirectory(), records)
+    const printed = Bun.spawnSync(['sh', '-c', `sed -n 3p '${path}' | tr -d '\\n' | sha256sum`]).stdout.toString()
+    expect(JSON.parse(readLines(path)[3] as string).prev).toBe(printed.slice(0, 64))
   })
 
-  test('takes a batch in one write, and flushes it only with sync', () => {
-    for (const sync of [false, true]) {
-      const seen: FileOperation[] = []
-      const files = filesWith((operation) => void seen.push(operation))
-      const writer = openTestSegment(temporaryDirectory(), { files, sync })
-      seen.length = 0
-      writer.append(range(0, 32).map((number) => attestation(number)))
-      expect(seen).toEqual(sync ? ['write', 'syncData'] : ['write'])
-      writer.close()
-    }
-  })
-
-  test('goes on after short writes', () => {
-    const directory = temporaryDirectory()
-    const writer = openTestSegment(directory, {
-      files: filesWith((operation) => (operation === 'write' ? 7 : undefined)),
-    })
-    writer.append([attestation(1), attestation(2)])
+  test.each([false, true])('flushes its folder after its creation, and writes a batch at once (sync %p)', (sync) => {
+    const { seen, files } = watchedFiles()
+    const writer = openTestSegment(temporaryDirectory(), { files, sync })
+    const flushes: FileOperation[] = sync ? ['syncData'] : []
+    expect(seen).toEqual(['makeDirectory', 'create', 'write', ...flushes, 'syncPath'])
+    seen.length = 0
+    writer.append(attestations(0, 32))
+    writer.append([])
+    expect(seen).toEqual(['write', ...flushes])
     writer.close()
-    expect(recordsOf(directory)).toEqual([attestation(1), attestation(2)])
   })
 
-  test('the folder knows the file before the first append: it is flushed after the creation', () => {
-    const seen: FileOperation[] = []
-    openTestSegment(temporaryDirectory(), { files: filesWith((operation) => void seen.push(operation)) })
-    expect(seen).toEqual(['makeDirectory', 'create', 'write', 'syncPath'])
+  test('continues after short writes', () => {
+    const directory = temporaryDirectory()
+    const files = filesWith((operation) => (operation === 'write' ? 7 : undefined))
+    writeSegment(directory, attestations(1, 3), { files })
+    expect(recordsOf(directory)).toEqual(attestations(1, 3))
   })
 
-  test('a record that can not be written is refused alone: the writer is fine', async () => {
+  test('refuses an invalid record without a failure of the writer', async () => {
     const directory = temporaryDirectory()
     const writer = openTestSegment(directory)
     const wrong = [attestation(2, { signatures: [] }), attestation(2, { policy_name: 'x'.repeat(1_048_576) })]
@@ -95,26 +93,23 @@ describe('a segment', () => {
     writer.append([attestation(1)])
     writer.close()
     expect(recordsOf(directory)).toEqual([attestation(1)])
-    expect((await verifyDecisions(directory)).ok).toBe(true)
+    await expectSound(directory)
   })
 
-  test('takes the longest line that verification reads', async () => {
+  test('accepts the longest line that verification reads', async () => {
     const directory = temporaryDirectory()
-    const writer = openTestSegment(directory, { maxBytes: 10_000_000 })
-    writer.append([attestation(1), attestation(2, { policy_name: 'ö'.repeat(523_000) }), attestation(3)])
-    writer.close()
-    expect((await verifyDecisions(directory)).ok).toBe(true)
-    // A new instance finds its way back over it, and over one that ends the file.
-    const next = openTestSegment(directory)
-    next.append([attestation(4, { policy_name: 'x'.repeat(1_000_000) })])
-    next.close()
-    openTestSegment(directory).close()
-    expect((await verifyDecisions(directory)).ok).toBe(true)
+    const records = [attestation(1), attestation(2, { policy_name: 'ö'.repeat(523_000) }), attestation(3)]
+    writeSegment(directory, records, { maxBytes: 10_000_000 })
+    await expectSound(directory)
+    // A new instance reads back past long lines in the middle and at the end of a file.
+    writeSegment(directory, [attestation(4, { policy_name: 'x'.repeat(1_000_000) })])
+    writeSegment(directory, [])
+    await expectSound(directory)
   })
 
-  test('is closed for good', () => {
-    const seen: FileOperation[] = []
-    const writer = openTestSegment(temporaryDirectory(), { files: filesWith((operation) => void seen.push(operation)) })
+  test('closes its file once, and then refuses appends', () => {
+    const { seen, files } = watchedFiles()
+    const writer = openTestSegment(temporaryDirectory(), { files })
     seen.length = 0
     writer.close()
     writer.close()
@@ -122,16 +117,10 @@ describe('a segment', () => {
     expect(seen).toEqual(['close'])
     expect(() => writer.append([attestation(1)])).toThrow(DecisionLogError)
   })
-
-  test('an empty batch writes nothing', () => {
-    const writer = openTestSegment(temporaryDirectory())
-    writer.append([])
-    expect(readLines(writer.path)).toHaveLength(1)
-  })
 })
 
 describe('rotation', () => {
-  test('by size: a segment that has reached it is followed by one that names its length and last line', async () => {
+  test('starts a segment that names the length and the last line of the previous one', async () => {
     const directory = temporaryDirectory()
     const writer = openTestSegment(directory, { maxBytes: 3_000 })
     for (const number of range(0, 12)) writer.append([attestation(number)])
@@ -150,29 +139,23 @@ describe('rotation', () => {
       })
       expect(statSync(before).size).toBeGreaterThanOrEqual(3_000)
     }
-    expect(recordsOf(directory)).toEqual(range(0, 12).map((number) => attestation(number)))
-    expect((await verifyDecisions(directory)).ok).toBe(true)
+    expect(recordsOf(directory)).toEqual(attestations(0, 12))
+    await expectSound(directory)
   })
 
-  test('by size: one byte less than it takes another batch, exactly as many bytes takes none', () => {
-    const lengthOf = (path: string): number => statSync(path).size
-    const probe = openTestSegment(temporaryDirectory())
-    probe.append([attestation(1)])
-    for (const [missing, segments] of [
-      [1, 1],
-      [0, 2],
-    ] as const) {
+  test('happens at exactly the maximum size', () => {
+    const { size } = statSync(writeSegment(temporaryDirectory(), [attestation(1)]))
+    const segments = [size + 1, size].map((maxBytes) => {
       const directory = temporaryDirectory()
-      const writer = openTestSegment(directory, { maxBytes: lengthOf(probe.path) + missing })
-      writer.append([attestation(1)])
-      writer.append([attestation(2)])
+      const writer = openTestSegment(directory, { maxBytes })
+      for (const number of [1, 2]) writer.append([attestation(number)])
       writer.close()
-      expect(segmentNames(directory)).toHaveLength(segments)
-    }
-    probe.close()
+      return segmentNames(directory).length
+    })
+    expect(segments).toEqual([1, 2])
   })
 
-  test('by UTC day, also when the clock is set back', async () => {
+  test('happens at each UTC day, even if the clock is set back', async () => {
     const directory = temporaryDirectory()
     const clock = manualClock(Date.UTC(2026, 10, 20, 23, 59, 59, 999))
     const writer = openTestSegment(directory, { clock })
@@ -188,74 +171,64 @@ describe('rotation', () => {
     ])
     clock.nowMs -= 3_600_000
     writer.append([attestation(4)])
-    // The name does not go back in time, so that names keep sorting in the order of writing.
+    // The time in the name does not decrease, so that names sort in the order of writing.
     expect(segmentNames(directory)[2]).toBe('20261121T000000.000Z-000003.ndjson')
     writer.append([attestation(5)])
     writer.close()
     expect(segmentNames(directory)).toHaveLength(3)
     expect(recordsOf(directory)).toHaveLength(5)
-    expect((await verifyDecisions(directory)).ok).toBe(true)
+    await expectSound(directory)
   })
 })
 
 describe('a new instance', () => {
-  test('opens a segment of its own, tied to the last complete line, and leaves the old one alone', async () => {
-    const directory = temporaryDirectory()
-    const first = openTestSegment(directory)
-    first.append([attestation(1)])
-    const before = readFileSync(first.path)
-    const second = openTestSegment(directory)
-    second.append([attestation(2)])
-    second.close()
-    expect(second.path).not.toBe(first.path)
-    expect(readFileSync(first.path)).toEqual(before)
-    expect(headerOf(directory, segmentNames(directory)[1] as string)).toMatchObject({
-      previous_segment: segmentNames(directory)[0],
-      previous_length: before.length,
-      previous_torn_bytes: 0,
-    })
-    expect((await verifyDecisions(directory)).ok).toBe(true)
-  })
+  test.each([
+    ['', 0, []],
+    ['{"prev":"', 9, [expect.stringContaining('torn tail')]],
+  ])(
+    'opens a new segment that refers to the last complete line, and records a torn tail of %j',
+    async (torn, torn_bytes, warnings) => {
+      const directory = temporaryDirectory()
+      const first = openTestSegment(directory)
+      first.append([attestation(1)])
+      const { size } = statSync(first.path)
+      appendFileSync(first.path, torn)
+      const before = readFileSync(first.path)
+      const second = writeSegment(directory, [attestation(2)])
+      expect(second).not.toBe(first.path)
+      expect(readFileSync(first.path)).toEqual(before)
+      expect(headerOf(directory, segmentNames(directory)[1] as string)).toMatchObject({
+        previous_segment: segmentNames(directory)[0],
+        previous_length: size,
+        previous_torn_bytes: torn_bytes,
+      })
+      const report = await verifyDecisions(directory)
+      expect([report.ok, report.segments[0]?.warnings]).toEqual([true, warnings])
+    },
+  )
 
-  test('notes a torn tail', async () => {
+  test('skips files without a complete line, but not their numbers', async () => {
     const directory = temporaryDirectory()
-    const first = openTestSegment(directory)
-    first.append([attestation(1)])
-    const size = statSync(first.path).size
-    appendFileSync(first.path, '{"prev":"')
-    const second = openTestSegment(directory)
-    expect(headerOf(directory, segmentNames(directory)[1] as string)).toMatchObject({
-      previous_length: size,
-      previous_torn_bytes: 9,
-    })
-    second.close()
-    const report = await verifyDecisions(directory)
-    expect(report.ok).toBe(true)
-    expect(report.segments[0]?.warnings).toHaveLength(1)
-  })
-
-  test('passes over files without a whole line, but not over their numbers', async () => {
-    const directory = temporaryDirectory()
-    openTestSegment(directory).close()
+    writeSegment(directory, [])
     writeFileSync(join(directory, 'w00', '20261120T101112.124Z-000002.ndjson'), '')
     writeFileSync(join(directory, 'w00', '20261120T101112.124Z-000003.ndjson'), '{"kind":"segm')
     writeFileSync(join(directory, 'w00', 'notes.txt'), 'not a segment')
-    openTestSegment(directory).close()
+    writeSegment(directory, [])
     expect(headerOf(directory, '20261120T101112.124Z-000004.ndjson')).toMatchObject({
       previous_segment: '20261120T101112.123Z-000001.ndjson',
     })
-    expect((await verifyDecisions(directory)).ok).toBe(true)
+    await expectSound(directory)
   })
 
-  test('with sync, flushes what a killed instance left before it builds on it', () => {
+  test('with sync flushes the segment of a killed instance before it refers to it', () => {
     const directory = temporaryDirectory()
     openTestSegment(directory)
-    const seen: FileOperation[] = []
-    openTestSegment(directory, { sync: true, files: filesWith((operation) => void seen.push(operation)) })
+    const { seen, files } = watchedFiles()
+    openTestSegment(directory, { sync: true, files })
     expect(seen).toEqual(['makeDirectory', 'syncPath', 'create', 'write', 'syncData', 'syncPath'])
   })
 
-  test('is not stopped by a last line of damaged, endless bytes', () => {
+  test('opens after a damaged line that is too long', () => {
     const directory = temporaryDirectory()
     const first = openTestSegment(directory)
     appendFileSync(first.path, Buffer.alloc(3_000_000))
@@ -265,14 +238,14 @@ describe('a new instance', () => {
     expect(second.failure).toBeNull()
   })
 
-  test('leaves other slots alone: each has its own chain', async () => {
+  test('of another slot has a separate chain', async () => {
     const directory = temporaryDirectory()
-    for (const slot of ['w00', 'w01']) openTestSegment(directory, { slot }).close()
+    for (const slot of ['w00', 'w01']) writeSegment(directory, [], { slot })
     expect(segmentNames(directory, 'w01')).toEqual(['20261120T101112.123Z-000001.ndjson'])
     expect((await verifyDecisions(directory)).segments).toHaveLength(2)
   })
 
-  test('reports a folder that can not be made, and opens once it can', () => {
+  test('reports that its folder cannot be created, and opens when it can', () => {
     const directory = join(temporaryDirectory(), 'decisions')
     writeFileSync(directory, 'in the way')
     const writer = openTestSegment(directory)
@@ -287,14 +260,14 @@ describe('a new instance', () => {
 })
 
 describe('names', () => {
-  test('of slots are one path element', () => {
+  test('of slots are valid as a path element', () => {
     expect(slotName(0)).toBe('w00')
     expect(slotName(123)).toBe('w123')
     for (const bad of ['', '.', '..', 'a/b', 'W00', '-a', 'a.b', 'a'.repeat(65)]) expect(isSlotName(bad)).toBe(false)
     expect(() => openTestSegment(temporaryDirectory(), { slot: '../w00' })).toThrow(RangeError)
   })
 
-  test('of segments sort by time and number', () => {
+  test('of segments sort by time and by number', () => {
     const first = nextSegmentName(START_MS, null)
     expect(first).toEqual({ name: '20261120T101112.123Z-000001.ndjson', stamp: '20261120T101112.123Z', number: 1 })
     expect(nextSegmentName(START_MS - 5, first).name > first.name).toBe(true)
@@ -303,7 +276,7 @@ describe('names', () => {
   })
 })
 
-test('a segment cut by someone else while its writer lives is found by verification', async () => {
+test('verification detects a segment that another process truncates during a write', async () => {
   const directory = temporaryDirectory()
   const writer = openTestSegment(directory)
   writer.append([attestation(1)])

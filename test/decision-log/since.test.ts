@@ -1,4 +1,4 @@
-// Which files have to be read for what was decided since a time.
+// The files with decisions since a given time.
 import { afterEach, expect, test } from 'bun:test'
 import { openSegment } from '../../src/decision-log/segment.ts'
 import { segmentsSince } from '../../src/decision-log/time-position.ts'
@@ -6,7 +6,7 @@ import { attestation, manualClock, removeTemporaryDirectories, START_MS, tempora
 
 afterEach(removeTemporaryDirectories)
 
-test('all but those that were over before then, in every slot', () => {
+test('segmentsSince returns the segments of every slot that end after the time', () => {
   const directory = temporaryDirectory()
   const clock = manualClock()
   const hour = 3_600_000
@@ -24,7 +24,7 @@ test('all but those that were over before then, in every slot', () => {
   const all = since(0)
   expect(all.length).toBeGreaterThanOrEqual(8)
   expect(since(START_MS + 10 * hour)).toEqual([all[all.length / 2 - 1] ?? '', all.at(-1) ?? ''])
-  // The one that was open at that time is read as well.
+  // Includes the segment that was open at that time.
   expect(since(START_MS + 2.5 * hour).length).toBeLessThan(all.length)
   expect(since(START_MS + 2.5 * hour)).toContain('w00 121112')
   for (const { size } of segmentsSince(directory, 0)) expect(size).toBeGreaterThan(0)

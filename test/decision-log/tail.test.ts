@@ -1,4 +1,4 @@
-// The newest records across slots, and those that come after.
+// The newest records of all slots, and the following of new ones.
 import { afterEach, describe, expect, test } from 'bun:test'
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -8,12 +8,14 @@ import { encodeRecord, MAX_LINE_BYTES } from '../../src/decision-log/record.ts'
 import { readTail, type TailEntry } from '../../src/decision-log/tail.ts'
 import {
   attestation,
+  attestations,
   openTestSegment,
   range,
   removeTemporaryDirectories,
   temporaryDirectory,
   uuidOf,
   withheld,
+  writeSegment,
 } from './fixtures.ts'
 
 afterEach(removeTemporaryDirectories)
@@ -22,7 +24,7 @@ const uuids = (entries: readonly TailEntry[]): string[] => entries.map((entry) =
 const openDescriptors = (): number => readdirSync('/proc/self/fd').length
 
 describe('tail', () => {
-  test('merges slots by time over many segments, oldest first, and returns lines as they are in the files', () => {
+  test('merges slots by time across segments, oldest first, with the lines of the files', () => {
     const directory = temporaryDirectory()
     const slots = ['w00', 'w01', 'w02']
     const writers = slots.map((slot) => openTestSegment(directory, { slot, maxBytes: 2_000 }))
@@ -37,7 +39,7 @@ describe('tail', () => {
     expect(entry?.slot).toBe('w02')
   })
 
-  test('passes over damaged lines and counts them, and over a torn tail without a word', () => {
+  test('skips and counts damaged lines, and skips a torn tail', () => {
     const directory = temporaryDirectory()
     const writer = openTestSegment(directory)
     writer.append([attestation(1)])
@@ -48,17 +50,13 @@ describe('tail', () => {
     expect([unreadable, unreadableAt]).toEqual([1, `w00/${basename(writer.path)} at byte ${length}`])
   })
 
-  test('of a folder that is not there says so', () => {
+  test('fails without a folder', () => {
     expect(() => readTail(join(temporaryDirectory(), 'none'), 1)).toThrow(DecisionDirectoryMissingError)
   })
 
   test.skipIf(process.platform !== 'linux')('leaves no file open (counts /proc/self/fd: Linux only)', () => {
     const directory = temporaryDirectory()
-    for (const slot of ['w00', 'w01']) {
-      const writer = openTestSegment(directory, { slot, maxBytes: 2_000 })
-      writer.append(range(0, 40).map((number) => attestation(number)))
-      writer.close()
-    }
+    for (const slot of ['w00', 'w01']) writeSegment(directory, attestations(0, 40), { slot, maxBytes: 2_000 })
     const before = openDescriptors()
     for (const count of [0, 1, 30, 1_000]) readTail(directory, count)
     expect(openDescriptors()).toBe(before)
@@ -66,7 +64,7 @@ describe('tail', () => {
 })
 
 describe('follow', () => {
-  /** Follows, runs the steps one at a time whenever the follower has nothing left to read, then stops it. */
+  /** Runs one step each time the follower has no more lines; then stops it. Returns the uuids that it returned. */
   const follow = async (directory: string, from: number, steps: (() => void)[]): Promise<string[]> => {
     const stop = new AbortController()
     const { entries, position } = readTail(directory, from)
@@ -83,11 +81,10 @@ describe('follow', () => {
     return seen
   }
 
-  test('goes on where tail ended: across rotations, new instances, new slots, torn tails and long batches', async () => {
+  test('continues after the tail, across rotations, new instances, new slots, torn tails and long batches', async () => {
     const directory = temporaryDirectory()
     const writer = openTestSegment(directory, { maxBytes: 3_000 })
-    const append = (from: number, to: number, into = writer) =>
-      into.append(range(from, to).map((number) => attestation(number)))
+    const append = (from: number, to: number, into = writer) => into.append(attestations(from, to))
     append(0, 5)
     const seen = await follow(directory, 2, [
       () => append(5, 6),
@@ -101,7 +98,7 @@ describe('follow', () => {
         append(20, 22, openTestSegment(directory))
       },
       () => append(22, 24, openTestSegment(directory, { slot: 'w01' })),
-      // More than is read at once, and a successor.
+      // A batch that exceeds a read, and a successor.
       () => {
         append(24, 1_024, openTestSegment(directory, { slot: 'w02' }))
         append(1_024, 1_025, openTestSegment(directory, { slot: 'w02' }))
@@ -110,7 +107,7 @@ describe('follow', () => {
     expect(seen).toEqual(range(3, 1_025).map(uuidOf))
   })
 
-  test('orders what it reads in one round by time', async () => {
+  test('orders the lines of one read by time', async () => {
     const directory = temporaryDirectory()
     const [first, second] = ['w00', 'w01'].map((slot) => openTestSegment(directory, { slot }))
     const seen = await follow(directory, 0, [
@@ -122,7 +119,7 @@ describe('follow', () => {
     expect(seen).toEqual(range(1, 7).map(uuidOf))
   })
 
-  test('reads the longest line, which is longer than a read', async () => {
+  test('reads the longest line, which exceeds a read', async () => {
     const directory = temporaryDirectory()
     const writer = openTestSegment(directory)
     const { length } = encodeRecord(attestation(2, { policy_name: '' }), '0'.repeat(64))
@@ -133,27 +130,24 @@ describe('follow', () => {
     expect(seen).toEqual([1, 2, 3].map(uuidOf))
   })
 
-  test('waits for the rest of a line', async () => {
+  test('waits for the end of a line', async () => {
     const directory = temporaryDirectory()
-    const writer = openTestSegment(directory)
-    const other = openTestSegment(temporaryDirectory())
-    other.append([attestation(1)])
-    writer.close()
-    const line = readTail(join(other.path, '..', '..'), 1).entries[0]?.line as string
+    const path = writeSegment(directory, [])
+    const line = encodeRecord(attestation(1), '0'.repeat(64))
     const seen = await follow(directory, 0, [
-      () => appendFileSync(writer.path, line.slice(0, 100)),
+      () => appendFileSync(path, line.slice(0, 100)),
       () => undefined,
-      () => appendFileSync(writer.path, `${line.slice(100)}\n`),
+      () => appendFileSync(path, `${line.slice(100)}\n`),
     ])
     expect(seen).toEqual([uuidOf(1)])
   })
 
-  test('stops between two records when told to', async () => {
+  test('can be stopped between two records', async () => {
     const directory = temporaryDirectory()
-    openTestSegment(directory).append(range(0, 10).map((number) => attestation(number)))
+    openTestSegment(directory).append(attestations(0, 10))
     const stop = new AbortController()
     const seen: string[] = []
-    const wait = () => Promise.reject(new Error('not asked'))
+    const wait = () => Promise.reject(new Error('waited'))
     for await (const entry of followDecisions({ directory, position: new Map(), wait, signal: stop.signal })) {
       seen.push(entry.record.uuid)
       if (seen.length === 3) stop.abort()

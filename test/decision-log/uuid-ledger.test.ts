@@ -1,12 +1,12 @@
-// The bounded set behind "no uuid twice", against a plain one.
+// The memory-bounded set of uuids, compared with a Set.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createUuidLedger, type UuidUse } from '../../src/decision-log/uuid-ledger.ts'
 import { uuidOf } from './fixtures.ts'
 
-test('over all its ranges it finds the same repetitions as a set, whatever its limit', () => {
+test('the ledger finds the same repetitions as a Set, for any limit', () => {
   const use = fc.constantFrom<UuidUse>('decision', 'withheld')
-  // Uuids in long runs that differ in one digit as well: a poor hash would never halve them.
+  // Includes long runs that differ in one digit, which a poor hash would never halve.
   const uuid = fc.oneof(
     fc.nat({ max: 60 }).map(uuidOf),
     // Its hash is 0, the first of the first range.
@@ -36,7 +36,7 @@ test('over all its ranges it finds the same repetitions as a set, whatever its l
   )
 })
 
-test('a hundred thousand uuids within a limit of ten thousand take about as many passes as they must', () => {
+test('100,000 uuids with a limit of 10,000 take at most about three times the minimum of passes', () => {
   const ledger = createUuidLedger(10_000)
   const uuids = Array.from({ length: 100_000 }, (_, n) => `00000000-0000-4000-a000-${n.toString(16).padStart(12, '0')}`)
   let passes = 0
