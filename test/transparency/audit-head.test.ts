@@ -1,4 +1,4 @@
-// The audit log's newest entry, signed beside the tree's head: never an older one over a newer, and none of another log.
+// The signed newest entry of the audit log, stored with the head of the tree.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -29,7 +29,7 @@ afterEach(async () => {
 
 const keeper = () => createAuditKeeper({ tree, file, key, signer: async () => TEST_SIGNER })
 
-test('the newest is kept in the file and in the tables, and known after a restart', async () => {
+test('the newest entry is stored in the file and in the tables, and is not replaced by an older one', async () => {
   const first = keeper()
   expect(await first.keep(null)).toBeNull()
   expect(await first.keep({ sequence: 5, hash: hashOf(5) })).toEqual({ sequence: 5, hash: hashOf(5) })
@@ -38,12 +38,12 @@ test('the newest is kept in the file and in the tables, and known after a restar
     expect(openAuditHead(encoded, key)).toEqual({ sequence: 7, hash: hashOf(7) })
   }
   rmSync(file)
-  // Either place is enough to tell.
+  // One of the two places is sufficient.
   expect(await keeper().keep({ sequence: 6, hash: hashOf(6) })).toEqual({ sequence: 7, hash: hashOf(7) })
   expect(await keeper().keep({ sequence: 7, hash: hashOf(8) })).toEqual({ sequence: 7, hash: hashOf(7) })
 })
 
-test('a head of the tree, of another key, or none at all is no head of the audit log', async () => {
+test('an invalid head is refused and not overwritten: a head of the tree, a forged one, and other text', async () => {
   const head = { sequence: 3, hash: hashOf(3) }
   const strange = { ...TEST_SIGNER, sign: () => Buffer.alloc(64) }
   for (const encoded of [
@@ -53,32 +53,22 @@ test('a head of the tree, of another key, or none at all is no head of the audit
   ]) {
     expect(() => openAuditHead(encoded, key)).toThrow(NoteInvalidError)
     writeFileSync(file, encoded)
-    // It is not written over: somebody has to look.
     await expect(keeper().keep(head)).rejects.toThrow(NoteInvalidError)
     expect(readFileSync(file, 'utf8')).toBe(encoded)
   }
 })
 
-test('the head of another log in the file, as after begin-tree on another node, is replaced', async () => {
+test('the head of another log in the file, as after begin-tree on another node, is overwritten', async () => {
   writeFileSync(file, signAuditHead({ sequence: 9, hash: hashOf(9) }, EARLIER_SIGNER))
   await keeper().keep({ sequence: 3, hash: hashOf(3) })
   expect(openAuditHead(readFileSync(file, 'utf8'), key).sequence).toBe(3)
 })
 
-test('an audit log that was truncated, rolled back or rewritten is told, by each place', async () => {
+test('a truncated, rolled back or rewritten audit log is reported for each place', async () => {
   const temporary: TemporaryStore = await openTemporaryStore()
   try {
-    for (const slug of ['one', 'two', 'three']) {
-      await temporary.store.audit.append({
-        organizationId: null,
-        actor: 'service',
-        actorName: '',
-        action: 'test',
-        subject: slug,
-        detail: {},
-        requestId: '',
-      })
-    }
+    const entry = { organizationId: null, actor: 'service', actorName: '', action: 'test', detail: {}, requestId: '' }
+    for (const subject of ['one', 'two', 'three']) await temporary.store.audit.append({ ...entry, subject })
     const [newest] = (await temporary.store.audit.page({}, { after: null, limit: 1 })).items
     const { sequence, hash } = newest ?? { sequence: 0, hash: '' }
     const problems = () => auditHeadProblems(temporary.store, { key }, { auditHead: file }, tree.reader)

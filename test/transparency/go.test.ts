@@ -1,5 +1,4 @@
-// Another implementation reads ours: golang.org/x/mod/sumdb, which the Go tools read their own log with, from Debian's
-// packages golang-go and golang-golang-x-mod-dev.
+// Compatibility with golang.org/x/mod/sumdb, from Debian's packages golang-go and golang-golang-x-mod-dev.
 import { expect, test } from 'bun:test'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,14 +13,14 @@ import { createGrownTree } from './grown-tree.ts'
 
 const GO_PATH = '/usr/share/gocode'
 const hasGo = Bun.which('go') !== null && existsSync(join(GO_PATH, 'src/golang.org/x/mod/sumdb/tlog'))
-const why = hasGo ? '' : ' (needs golang-go and golang-golang-x-mod-dev)'
+const why = hasGo ? '' : ' (skipped: golang-go or golang-golang-x-mod-dev is not installed)'
 
 const SIZE = 66_000
 const OLD_SIZE = 300
 const INDEX = 65_537
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64')
 
-test.skipIf(!hasGo)(`Go's packages read the checkpoint, the tiles and the proofs${why}`, 240_000, async () => {
+test.skipIf(!hasGo)(`Go verifies the checkpoint, the tiles and the proofs${why}`, 240_000, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-go-'))
   try {
     const lines = Buffer.concat(

@@ -1,4 +1,4 @@
-// A tree that is grown in memory, tile by tile, as the store keeps it.
+// A tree in memory, with the tiles of the store.
 import { EMPTY_TREE, growTree, rootOf, type TreeEdge } from '../../src/modules/transparency/tree/grow.ts'
 import type { ReadTiles } from '../../src/modules/transparency/tree/prove.ts'
 
@@ -7,7 +7,7 @@ export interface GrownTree {
   root(): Uint8Array
   append(leaves: readonly Uint8Array[]): void
   readonly readTiles: ReadTiles
-  /** `level/number` → hashes. */
+  /** Hashes, by `level/number`. */
   readonly tiles: ReadonlyMap<string, Uint8Array>
 }
 

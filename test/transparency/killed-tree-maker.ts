@@ -1,5 +1,4 @@
-// Run by tree-maker.test.ts as a process of its own: one pass of the tree, and an end by SIGKILL after a step. Arguments:
-// folder, step.
+// Process of tree-maker.test.ts: one pass of the tree, and SIGKILL after a step. Arguments: folder, step.
 import { createTestMaker } from './tree-fixtures.ts'
 
 const [root = '', step = ''] = process.argv.slice(2)

@@ -1,4 +1,4 @@
-// A leaf: reproducible with the salt key, and telling nothing without it.
+// Leaves of the tree, which can be reproduced only with the salt key.
 import { expect, test } from 'bun:test'
 import { createCipheriv, createHash } from 'node:crypto'
 import { entryOf, leafHashesOf, leafHashOf, saltsOf } from '../../src/modules/transparency/tree/hash.ts'
@@ -18,13 +18,13 @@ test('a leaf is the hash of 0x00, the salt and the hash of the line', () => {
   expect(entryOf(salt, line)).toHaveLength(48)
 })
 
-test('many at once are the same as one by one, wherever in memory their hashes lie', () => {
+test('many leaves at once equal single leaves, for any memory alignment', () => {
   const lines = Array.from({ length: 300 }, (_, index) => hashOf(`line ${index}`))
   const padded = Buffer.concat([Buffer.alloc(5), ...lines])
   const leaves = leafHashesOf(padded.subarray(5), SALT_KEY)
   expect(leaves).toEqual(Buffer.concat(lines.map((line) => leafHashOf(line, SALT_KEY))))
 })
 
-test('another salt key makes other leaves of the same line', () => {
+test('the leaf of a line depends on the salt key', () => {
   expect(leafHashOf(hashOf('a line'), Buffer.alloc(32, 2))).not.toEqual(leafHashOf(hashOf('a line'), SALT_KEY))
 })

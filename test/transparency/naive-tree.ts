@@ -1,5 +1,4 @@
-// The Merkle tree as RFC 6962, 2.1 defines it, by recursion over all leaves and node:crypto: slow, and nothing is shared with
-// what it measures.
+// The Merkle tree as RFC 6962, 2.1 defines it, by recursion over all leaves, without code of the service.
 import { createHash } from 'node:crypto'
 
 const sha256 = (...parts: readonly Uint8Array[]): Buffer => {

@@ -1,4 +1,4 @@
-// Notes and checkpoints: the examples of the C2SP documents, and what must not be accepted.
+// Notes, checkpoints and paths of tiles (C2SP), compared with the examples of their documents.
 import { describe, expect, test } from 'bun:test'
 import { openCheckpoint, parseCheckpoint, signCheckpoint } from '../../src/modules/transparency/tree/checkpoint.ts'
 import {
@@ -20,7 +20,7 @@ const EXAMPLE_NOTE = `This is an example message.
 
 — example.com/foo Uw2QOkn8srV1yJGh2VYRlL1Tnagv1YEq6TfXppzi2ONncAlTgK7Ztg1ERYNZXsYjOBH3mFXmRKuwHjG1Yu72IneyaQM=
 `
-/** https://c2sp.org/tlog-checkpoint, without the signature's key, which the document does not give. */
+/** https://c2sp.org/tlog-checkpoint, without the signature, because the document does not contain its key. */
 const EXAMPLE_CHECKPOINT = `example.com/behind-the-sofa
 20852163
 CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=
@@ -30,7 +30,7 @@ const key = verifierKeyOf('log.example/1', 'ed25519', signer.publicKey)
 const HEAD = { size: 3, root: Buffer.alloc(32, 9) }
 
 describe('notes', () => {
-  test('the example of the document opens with its key, and is written the same again', () => {
+  test('the example of the document opens with its key, and is encoded as in the document', () => {
     const example = parseVerifierKey(EXAMPLE_KEY)
     expect(encodeVerifierKey(example)).toBe(EXAMPLE_KEY)
     expect(openNote(EXAMPLE_NOTE, example)).toBe('This is an example message.\n')
@@ -41,41 +41,41 @@ describe('notes', () => {
     for (const times of [0, 101]) expect(() => parseNote(signed(times))).toThrow(NoteInvalidError)
   })
 
-  test('a changed text, another key, another name and no signature are refused', () => {
+  test('a changed text, another key, another name and a missing signature are refused', () => {
     const example = parseVerifierKey(EXAMPLE_KEY)
-    const changed = EXAMPLE_NOTE.replace('example message', 'exemple message')
-    expect(() => openNote(changed, example)).toThrow('does not match')
+    const open = (from: string, to: string) => () => openNote(EXAMPLE_NOTE.replace(from, to), example)
+    expect(open('example message', 'exemple message')).toThrow('does not match')
     expect(() => openNote(EXAMPLE_NOTE, key)).toThrow('not signed by log.example/1')
-    const renamed = EXAMPLE_NOTE.replace('— example.com/foo', '— example.com/bar')
-    expect(() => openNote(renamed, example)).toThrow('not signed by example.com/foo')
-    expect(() => openNote('a text\n\n', example)).toThrow(NoteInvalidError)
-    expect(() => openNote(EXAMPLE_NOTE.trimEnd(), example)).toThrow(NoteInvalidError)
-    expect(() => openNote(EXAMPLE_NOTE.replace('aQM=', 'aQN='), example)).toThrow(NoteInvalidError)
+    expect(open('— example.com/foo', '— example.com/bar')).toThrow('not signed by example.com/foo')
+    expect(open(EXAMPLE_NOTE, 'a text\n\n')).toThrow(NoteInvalidError)
+    expect(open(EXAMPLE_NOTE, EXAMPLE_NOTE.trimEnd())).toThrow(NoteInvalidError)
+    expect(open('aQM=', 'aQN=')).toThrow(NoteInvalidError)
     expect(() => encodeNote({ text: 'tab\there\n', signatures: [] })).toThrow(NoteInvalidError)
   })
 
-  test('a key whose id belongs to another name or key is refused', () => {
-    for (const text of [
-      EXAMPLE_KEY.replace('example.com/foo', 'example.com/fog'),
-      EXAMPLE_KEY.replace('530d903a', '530d903b'),
-      EXAMPLE_KEY.replace('+Aek', '+Aik'),
-      'a b+00000000+AAAA',
-      '',
-    ]) {
-      expect(() => parseVerifierKey(text)).toThrow(NoteInvalidError)
-    }
+  test.each([
+    EXAMPLE_KEY.replace('example.com/foo', 'example.com/fog'),
+    EXAMPLE_KEY.replace('530d903a', '530d903b'),
+    EXAMPLE_KEY.replace('+Aek', '+Aik'),
+    'a b+00000000+AAAA',
+    '',
+  ])('the key %j is refused', (text) => {
+    expect(() => parseVerifierKey(text)).toThrow(NoteInvalidError)
+  })
+
+  test('a name with a space is refused', () => {
     expect(() => verifierKeyOf('with space', 'ed25519', signer.publicKey)).toThrow(NoteInvalidError)
   })
 })
 
 describe('checkpoints', () => {
-  test('the example of the document is read', () => {
+  test('the example of the document is parsed', () => {
     const { origin, size, root } = parseCheckpoint(EXAMPLE_CHECKPOINT)
     expect({ origin, size }).toEqual({ origin: 'example.com/behind-the-sofa', size: 20_852_163 })
     expect(root).toHaveLength(32)
   })
 
-  test('one that is signed opens with the key of its log, and the same head is the same text', () => {
+  test('a signed checkpoint is deterministic, and opens only with the key of its log', () => {
     const signed = signCheckpoint(HEAD, { key, sign: signer.sign })
     expect(openCheckpoint(signed, key)).toEqual({ origin: key.name, size: 3, root: HEAD.root })
     expect(signCheckpoint(HEAD, { key, sign: signer.sign })).toBe(signed)
@@ -92,7 +92,7 @@ describe('checkpoints', () => {
   })
 })
 
-test('paths of tiles, both ways', () => {
+test('paths of tiles are encoded and parsed', () => {
   const cases = [
     ['tile/0/000', 0, 0, 256],
     ['tile/0/x001/x234/067', 0, 1_234_067, 256],

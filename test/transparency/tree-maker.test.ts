@@ -1,5 +1,4 @@
-// Heads of the tree: made of everything that is in the log, never two for one size, wherever the process is killed, and
-// none of a tree that is older than one that was signed.
+// Heads of the tree: they cover the whole log, have one root per size even after crashes, and never sign an older tree.
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
@@ -18,29 +17,16 @@ import {
 } from '../../src/modules/transparency/verify/tree-heads.ts'
 import { createFolderTarget } from '../../src/object-store/ship-folder.ts'
 import { createEd25519Signer } from '../../src/signing/ed25519.ts'
-import {
-  attestation,
-  openTestSegment,
-  range,
-  removeTemporaryDirectories,
-  segmentNames,
-  temporaryDirectory,
-} from '../decision-log/fixtures.ts'
+import { readLines, removeTemporaryDirectories, segmentNames, temporaryDirectory } from '../decision-log/fixtures.ts'
 import { naiveRoot } from './naive-tree.ts'
-import { createTestMaker, placesIn, TEST_SALT_KEY, TEST_SIGNER } from './tree-fixtures.ts'
+import { appendTo, createTestMaker, placesIn, TEST_SALT_KEY, TEST_SIGNER } from './tree-fixtures.ts'
 
 afterEach(removeTemporaryDirectories)
 
 const { key } = TEST_SIGNER
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
 
-const appendTo = (root: string, first: number, count: number, slot = 'w00'): void => {
-  const writer = openTestSegment(placesIn(root).directory, { slot, maxBytes: 20_000 })
-  for (const number of range(first, first + count)) writer.append([attestation(number)])
-  writer.close()
-}
-
-/** The root by the spans of the tables and the lines of the files, with nothing of the code that made it. */
+/** Returns the root of the spans in the tables and the lines in the files, calculated independently. */
 const expectedRoot = async (root: string): Promise<string> => {
   const { tree, directory } = await createTestMaker(root)
   const leaves: Buffer[] = []
@@ -58,7 +44,7 @@ const expectedRoot = async (root: string): Promise<string> => {
 }
 
 describe('a pass', () => {
-  test('signs and keeps heads while the place to ship to is away, and ships once it is back', async () => {
+  test('signs heads while the shipping target is unavailable, and ships them when it is available', async () => {
     const root = temporaryDirectory()
     appendTo(root, 0, 10)
     const folder = createFolderTarget(placesIn(root).shipped)
@@ -89,13 +75,13 @@ describe('a pass', () => {
     await tree.close()
   })
 
-  test('signs heads while a place to ship to does not answer at all, from the first on', async () => {
+  test('signs heads while a shipping target does not answer, including the first head', async () => {
     const root = temporaryDirectory()
-    const asked: string[] = []
+    let reads = 0
     const target = {
       ...createFolderTarget(placesIn(root).shipped),
-      readRange: (name: string) => {
-        asked.push(name)
+      readRange: () => {
+        reads += 1
         return new Promise<never>(() => undefined)
       },
     }
@@ -106,23 +92,19 @@ describe('a pass', () => {
       expect(head?.checkpoint).not.toBe('')
       if (head !== null) void maker.ship(head)
     }
-    // Before the first head, and by each copy.
-    expect(asked.length).toBe(3)
+    // Before the first head, and for each copy.
+    expect(reads).toBe(3)
     await tree.close()
   })
 
-  test('covers every line of every slot by a signed head, in the tables, in the file and where it is shipped', async () => {
+  test('signs a head that covers every line of every slot, in the tables, in the file and at the target', async () => {
     const root = temporaryDirectory()
     appendTo(root, 0, 100)
     appendTo(root, 100, 10, 'w01')
     const { maker, tree, directory, headFile, shipped } = await createTestMaker(root)
     const head = await maker.pass(true)
     const lines = ['w00', 'w01'].flatMap((slot) =>
-      segmentNames(directory, slot).flatMap((name) =>
-        readFileSync(join(directory, slot, name), 'utf8')
-          .split('\n')
-          .slice(0, -1),
-      ),
+      segmentNames(directory, slot).flatMap((name) => readLines(join(directory, slot, name))),
     )
     expect(head?.size).toBe(lines.length)
     const signed = openCheckpoint(head?.checkpoint ?? '', key)
@@ -132,7 +114,7 @@ describe('a pass', () => {
     await tree.close()
   })
 
-  test('of a process that does not lead hands in and signs nothing', async () => {
+  test('of a process that is not the leader submits lines, and signs nothing', async () => {
     const root = temporaryDirectory()
     appendTo(root, 0, 3)
     const { maker, tree } = await createTestMaker(root)
@@ -143,7 +125,7 @@ describe('a pass', () => {
   })
 })
 
-test('a head that can’t be kept in the file isn’t stored in the tables, where readers would see it', async () => {
+test('a head that cannot be written to the file is not stored in the tables', async () => {
   const root = temporaryDirectory()
   appendTo(root, 0, 3)
   const { maker, tree } = await createTestMaker(root, { headFile: join(root, 'missing', 'head') })
@@ -152,7 +134,7 @@ test('a head that can’t be kept in the file isn’t stored in the tables, wher
   await tree.close()
 })
 
-test('the head of another log in the file, as after begin-tree on another node, is replaced', async () => {
+test('the head of another log in the file, as after begin-tree on another node, is overwritten', async () => {
   const root = temporaryDirectory()
   const { maker, tree, headFile } = await createTestMaker(root)
   const before = { ...TEST_SIGNER, key: { ...key, name: `${key.name}/0` } }
@@ -164,7 +146,7 @@ test('the head of another log in the file, as after begin-tree on another node, 
 })
 
 describe('a failover to a database without the last head', () => {
-  /** Two nodes whose database is replaced by a copy of 4 leaves, after they have seen a head of 8. */
+  /** Two nodes whose database is replaced by a copy with 4 leaves, after a head of 8 leaves. */
   const failOver = async (isRead = true) => {
     const roots = { one: temporaryDirectory(), two: temporaryDirectory() }
     const files = ['primary', 'standby'].map((name) => join(roots.one, `${name}.db`)) as [string, string]
@@ -199,16 +181,19 @@ describe('a failover to a database without the last head', () => {
     return { one, two, signed, close: async () => Promise.all([close(), one.tree.close(), two.tree.close()]) }
   }
 
-  test.each(['one', 'two'] as const)('stops signing on node %s, whether it signed or read the head', async (name) => {
-    const { signed, close, ...nodes } = await failOver()
-    for (const leads of [true, true, false]) {
-      await expect(nodes[name].passOnly(leads)).rejects.toThrow(TreeRolledBackError)
-    }
-    expect(await signed()).toBe(4)
-    await close()
-  })
+  test.each(['one', 'two'] as const)(
+    'stops signing on node %s, whether it signed or only read the head',
+    async (name) => {
+      const { signed, close, ...nodes } = await failOver()
+      for (const leads of [true, true, false]) {
+        await expect(nodes[name].passOnly(leads)).rejects.toThrow(TreeRolledBackError)
+      }
+      expect(await signed()).toBe(4)
+      await close()
+    },
+  )
 
-  test('stops the leader, which did not read the head, once the node that signed it is back', async () => {
+  test('stops a leader that did not read the head when the node that signed it returns', async () => {
     const { one, two, signed, close } = await failOver(false)
     await two.passOnly(true)
     const size = await signed()
@@ -220,10 +205,10 @@ describe('a failover to a database without the last head', () => {
   })
 })
 
-test('killed after each step, again and again: no head without its leaves, and never two roots for one size', async () => {
+test('after SIGKILL at each step, every head has its leaves, and each size has one root', async () => {
   const root = temporaryDirectory()
   const roots = new Map<number, string>()
-  const { headFile, shipped: shippedFolder } = placesIn(root)
+  const { headFile } = placesIn(root)
   let number = 0
   for (const step of ['submitted', 'grown', 'kept', 'signed', 'shipped', 'submitted', 'signed', 'grown']) {
     appendTo(root, number, 30)
@@ -239,9 +224,8 @@ test('killed after each step, again and again: no head without its leaves, and n
     const head = await tree.reader.head()
     const kept = [head?.checkpoint || null, await readHeadFile(headFile), await readShippedHead(shipped, key.name)]
     for (const checkpoint of kept.filter((each) => each !== null)) {
-      expect(
-        await headProblem(checkpoint, key, head ?? { size: 0, root: new Uint8Array(0) }, tree.reader.readTiles),
-      ).toBeNull()
+      const current = head ?? { size: 0, root: new Uint8Array(0) }
+      expect(await headProblem(checkpoint, key, current, tree.reader.readTiles)).toBeNull()
       const { size, root: signedRoot } = openCheckpoint(checkpoint, key)
       const text = hex(signedRoot)
       expect(roots.get(size) ?? text).toBe(text)
@@ -249,16 +233,15 @@ test('killed after each step, again and again: no head without its leaves, and n
     }
     await tree.close()
   }
-  expect(shippedFolder).toContain(root)
   const { maker, tree, directory } = await createTestMaker(root)
   const head = await maker.pass(true)
-  // A header for each segment, and every record once.
+  // One header per segment, and each record once.
   expect(head?.size).toBe(number + segmentNames(directory).length)
   expect(hex(head?.root ?? new Uint8Array(0))).toBe(await expectedRoot(root))
   await tree.close()
 }, 60_000)
 
-describe('an older copy of the tables is not signed on', () => {
+describe('an older copy of the tables is not signed, because of', () => {
   const prepare = async () => {
     const root = temporaryDirectory()
     const { treeFile } = placesIn(root)
@@ -276,7 +259,7 @@ describe('an older copy of the tables is not signed on', () => {
     rmSync(`${treeFile}-shm`, { force: true })
     return { root, checkpoint: head?.checkpoint ?? '' }
   }
-  const refusesOf = async (root: string, knownHeads: readonly string[] = []): Promise<string> => {
+  const refusalOf = async (root: string, knownHeads: readonly string[] = []): Promise<string> => {
     const { maker, tree } = await createTestMaker(root, { knownHeads })
     try {
       await maker.pass(true)
@@ -290,24 +273,15 @@ describe('an older copy of the tables is not signed on', () => {
     }
   }
 
-  test('by what the head file says', async () => {
-    const { root } = await prepare()
-    expect(await refusesOf(root)).toContain('the tree has only 6: the tree is an older copy or was truncated')
-  })
-
-  test('by what the store says, with the file gone', async () => {
+  test('the head in the file, in the store or at the target', async () => {
     const { root, checkpoint } = await prepare()
+    expect(await refusalOf(root)).toContain('the tree has only 6: the tree is an older copy or was truncated')
     rmSync(placesIn(root).headFile)
-    expect(await refusesOf(root, [checkpoint])).toContain('the head in the store')
+    expect(await refusalOf(root, [checkpoint])).toContain('the head in the store')
+    expect(await refusalOf(root)).toContain('the shipped head')
   })
 
-  test('by what was shipped, with file and store gone', async () => {
-    const { root } = await prepare()
-    rmSync(placesIn(root).headFile)
-    expect(await refusesOf(root)).toContain('the shipped head')
-  })
-
-  test('by what was shipped meanwhile: nothing is signed from then on, until all places agree', async () => {
+  test('a head that another process ships, until all places agree', async () => {
     const root = temporaryDirectory()
     appendTo(root, 0, 5)
     const folder = createFolderTarget(placesIn(root).shipped)
@@ -333,7 +307,7 @@ describe('an older copy of the tables is not signed on', () => {
     await tree.close()
   })
 
-  test.each(['has not led', 'has failed'])('by what was shipped while the process %s', async (state) => {
+  test.each(['was not the leader', 'failed'])('a head that was shipped while the process %s', async (state) => {
     const root = temporaryDirectory()
     appendTo(root, 0, 5)
     const ship = { target: createFolderTarget(placesIn(root).shipped), intervalMs: Number.POSITIVE_INFINITY }
@@ -342,7 +316,7 @@ describe('an older copy of the tables is not signed on', () => {
     const { passOnly, tree, shipped } = await createTestMaker(root, { ship, signer })
     await passOnly(true)
     await shipHead(shipped, key.name, signCheckpoint({ size: 9_000, root: Buffer.alloc(32) }, TEST_SIGNER))
-    isLocked = state === 'has failed'
+    isLocked = state === 'failed'
     if (isLocked) await expect(passOnly(true)).rejects.toThrow('locked')
     else await passOnly(false)
     isLocked = false
@@ -352,32 +326,32 @@ describe('an older copy of the tables is not signed on', () => {
     await tree.close()
   })
 
-  test('by a shipped object that is no head, of which no more is read than a head can be', async () => {
+  test('a shipped object that is not a head, of which only the maximum size of a head is read', async () => {
     const { root } = await prepare()
     rmSync(placesIn(root).headFile)
-    let asked = 0
+    let bytesRead = 0
     const target = {
       ...createFolderTarget(placesIn(root).shipped),
       list: async (name: string) => [{ name, bytes: 10_000_000_000 }],
       read: async function* () {
         for (;;) {
-          asked += 65_536
-          if (asked > 16_777_216) return
+          bytesRead += 65_536
+          if (bytesRead > 16_777_216) return
           yield Buffer.alloc(65_536, 'a')
         }
       },
       readRange: async (_name: string, _offset: number, length: number) => {
-        asked += length
+        bytesRead += length
         return Buffer.alloc(length, 'a')
       },
     }
     const { maker, tree } = await createTestMaker(root, { ship: { target, intervalMs: 0 } })
     await expect(maker.pass(true)).rejects.toThrow('the text is not a signed note')
-    expect(asked).toBe(65_536)
+    expect(bytesRead).toBe(65_536)
     await tree.close()
   })
 
-  test('by leaves without a line, if the rows that map lines to leaves were removed', async () => {
+  test('leaves without lines, if the rows that map lines to leaves were removed', async () => {
     const root = temporaryDirectory()
     appendTo(root, 0, 5)
     const { maker, tree } = await createTestMaker(root)
@@ -392,7 +366,7 @@ describe('an older copy of the tables is not signed on', () => {
     await again.tree.close()
   })
 
-  test('by another history of the same size', async () => {
+  test('another history of the same size', async () => {
     const { root } = await prepare()
     const { headFile, treeFile } = placesIn(root)
     rmSync(treeFile)
@@ -407,7 +381,7 @@ describe('an older copy of the tables is not signed on', () => {
   })
 })
 
-test('the head of a log that ended does not stop the log that follows it', async () => {
+test('the head of a finished log does not stop its successor', async () => {
   const other = createEd25519Signer(Buffer.alloc(32, 9))
   const key = { key: verifierKeyOf('countersign/test/2', 'ed25519', other.publicKey), sign: other.sign }
   const [oldRoot, newRoot] = [temporaryDirectory(), temporaryDirectory()]

@@ -1,4 +1,4 @@
-// The tree in its tables: each line once, one root for a size, whoever else writes.
+// The tables of the tree: each line once and one root per size, even with concurrent writers.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { systemClock } from '../../src/lib/time.ts'
@@ -42,7 +42,7 @@ describeDatabases((dialect) => {
     await place.remove()
   })
 
-  test('what two nodes hand in becomes one signed tree, and each line is found again', async () => {
+  test('the lines of two nodes form one signed tree, in which each line can be found', async () => {
     const [one, two] = ['web-1', 'web-2'].map((node) => createDecisionTreeWriter(database, node))
     const reader = createDecisionTreeReader(database)
     expect(await reader.head()).toBeNull()
@@ -72,7 +72,7 @@ describeDatabases((dialect) => {
     )
     const [span] = await reader.spansAt({ slot: 'w00', segment: 'a.ndjson' }, 3_010)
     expect(span?.endByte).toBe(5_000)
-    // Ten bytes a line; whether the row goes on from the one before depends on who came first.
+    // Ten bytes per line; the row may extend an earlier one, depending on the order of the nodes.
     const index = (span?.firstLeaf ?? 0) + (3_010 - (span?.startByte ?? 0)) / 10
     const path = await proveInclusion(reader.readTiles, index, 700)
     expect(verifyInclusion({ index, size: 700, leafHash: texts[501] as Buffer, root, path })).toBe(true)
@@ -81,18 +81,18 @@ describeDatabases((dialect) => {
     expect(await reader.spansAt({ slot: 'w02', segment: 'a.ndjson' }, 0)).toEqual([])
   })
 
-  test('a line is handed in once: whoever comes second with the same place gets nothing in', async () => {
-    const writers = ['x', 'y'].map(() => createDecisionTreeWriter(database, 'web-1'))
-    await writers[0]?.submit([runOf('w00', 0, [leaf('a')])])
-    await expect(
-      writers[1]?.submit([runOf('w01', 0, [leaf('b')]), runOf('w00', 0, [leaf('a')])]) ?? Promise.resolve(),
-    ).rejects.toBeInstanceOf(TreeMovedError)
-    expect(await writers[1]?.taken()).toEqual(new Map([['w00/a.ndjson', 10]]))
-    while (await writers[0]?.grow());
-    expect((await writers[0]?.sign(signer))?.size).toBe(1)
+  test('a second submission of a line fails completely', async () => {
+    const first = createDecisionTreeWriter(database, 'web-1')
+    const second = createDecisionTreeWriter(database, 'web-1')
+    await first.submit([runOf('w00', 0, [leaf('a')])])
+    const submission = second.submit([runOf('w01', 0, [leaf('b')]), runOf('w00', 0, [leaf('a')])])
+    await expect(submission).rejects.toBeInstanceOf(TreeMovedError)
+    expect(await second.taken()).toEqual(new Map([['w00/a.ndjson', 10]]))
+    while (await first.grow());
+    expect((await first.sign(signer)).size).toBe(1)
   })
 
-  test('of processes that grow the tree at once each size gets one root, and no leaf comes twice', async () => {
+  test('if several processes grow the tree simultaneously, each size has one root, and no leaf appears twice', async () => {
     const writers = Array.from({ length: 4 }, (_, index) => createDecisionTreeWriter(database, `web-${index}`))
     const checkpoints = new Set<string>()
     for (let round = 0; round < 8; round++) {
@@ -118,7 +118,7 @@ describeDatabases((dialect) => {
     expect(new Set(heads.map(({ size }) => size)).size).toBe(heads.length)
   })
 
-  test('a head that could not be kept elsewhere is not stored', async () => {
+  test('a head is not stored if its copy elsewhere fails', async () => {
     const writer = createDecisionTreeWriter(database, 'web-1')
     const reader = createDecisionTreeReader(database)
     await writer.submit([runOf('w00', 0, [leaf('a'), leaf('b')])])
@@ -133,7 +133,7 @@ describeDatabases((dialect) => {
     expect((await writer.sign(signer)).checkpoint).toBe((await reader.head())?.checkpoint ?? '')
   })
 
-  test('lines that go on where the last ones ended lengthen their row', async () => {
+  test('lines that follow the previous ones extend their row', async () => {
     const writer = createDecisionTreeWriter(database, 'web-1')
     const reader = createDecisionTreeReader(database)
     for (let round = 0; round < 5; round++) {
@@ -144,11 +144,8 @@ describeDatabases((dialect) => {
     expect(await reader.spans(place)).toEqual([{ startByte: 0, endByte: 100, firstLeaf: 0, leaves: 10 }])
   })
 
-  test('its tables are none that a copy of the store takes along', async () => {
-    const names = (await readCatalog(database, dialect.name === 'SQLite' ? 'sqlite' : 'postgres')).map(
-      ({ name }) => name,
-    )
-    expect(names).toEqual([])
+  test('a copy of the store excludes the tables of the tree', async () => {
+    expect(await readCatalog(database, dialect.name === 'SQLite' ? 'sqlite' : 'postgres')).toEqual([])
     await prepareDecisionTree(database)
   })
 })

@@ -1,4 +1,4 @@
-// The tree against vectors, against the RFC's definition, and against itself in tiles.
+// The tree, compared with vectors and with the definition of the RFC.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { edgeOf, edgeTiles, rootOf } from '../../src/modules/transparency/tree/grow.ts'
@@ -17,7 +17,7 @@ import { verifyInclusion } from './verify-inclusion.ts'
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
 const bytes = (text: string): Buffer => Buffer.from(text, 'hex')
 
-/** The eight leaves and roots that implementations of Certificate Transparency test themselves with. */
+/** The eight leaves and roots that implementations of Certificate Transparency use in tests. */
 const ENTRIES = ['', '00', '10', '2021', '3031', '40414243', '5051525354555657', '606162636465666768696a6b6c6d6e6f']
 const ROOTS = [
   '6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d',
@@ -33,7 +33,7 @@ const leafOf = (number: number): Buffer => naiveLeaf(Buffer.from(`leaf ${number}
 const leavesUpTo = (count: number): Buffer[] => Array.from({ length: count }, (_, index) => leafOf(index))
 
 describe('vectors', () => {
-  test('roots of the first eight trees', async () => {
+  test('the roots of the first eight trees', async () => {
     expect(hex(EMPTY_ROOT)).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855')
     const tree = createGrownTree()
     expect(hex(tree.root())).toBe(hex(EMPTY_ROOT))
@@ -70,7 +70,7 @@ describe('trees of any size', () => {
   const leaves = leavesUpTo(LARGE)
   large.append(leaves)
 
-  test('roots, inclusion and consistency are what the RFC defines, and nothing else is accepted', async () => {
+  test('roots and proofs equal the definitions of the RFC, and changed proofs are refused', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 1_500 }),
@@ -110,7 +110,7 @@ describe('trees of any size', () => {
     )
   })
 
-  test('proofs over several levels of tiles hold', async () => {
+  test('proofs across several levels of tiles are valid', async () => {
     const root = large.root()
     expect(hex(root)).toBe(hex(naiveRoot(leaves)))
     for (const index of [0, 255, 256, 65_535, 65_536, LARGE - 1]) {
@@ -124,7 +124,7 @@ describe('trees of any size', () => {
     }
   })
 
-  test('70,000 leaves are the tiles of the example in tlog-tiles', () => {
+  test('70,000 leaves have the tiles of the example in tlog-tiles', () => {
     const widths = [...large.tiles].map(([name, hashes]) => [name, hashes.length / 32] as const)
     expect(widths.filter(([name, width]) => name.startsWith('0/') && width === 256)).toHaveLength(273)
     expect(Object.fromEntries(widths.filter(([, width]) => width < 256))).toEqual({ '0/273': 112, '1/1': 17, '2/0': 1 })
@@ -135,14 +135,14 @@ describe('trees of any size', () => {
     ])
   })
 
-  test('an edge read back from tiles grows as the tree itself does, also from an older size', async () => {
+  test('an edge from tiles has the root of the tree, also at an older size', async () => {
     for (const size of [1, 255, 256, 257, 65_536, LARGE]) {
       const edge = edgeOf(size, await large.readTiles(edgeTiles(size)))
       expect(hex(rootOf(edge))).toBe(hex(naiveRoot(leaves.slice(0, size))))
     }
   })
 
-  test('many small appends make the tiles that one large append makes', () => {
+  test('many small appends have the same tiles as one large append', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 400 }), { maxLength: 8 }), (counts) => {
         const grown = createGrownTree()
@@ -160,7 +160,7 @@ describe('trees of any size', () => {
     )
   })
 
-  test('a tile that has lost hashes is an error and not another root', async () => {
+  test('a tile with missing hashes is an error', async () => {
     const cut = async (names: Parameters<typeof large.readTiles>[0]) =>
       (await large.readTiles(names)).map((hashes) => hashes.subarray(0, -32))
     await expect(readRoot(cut, LARGE)).rejects.toBeInstanceOf(TileTooShortError)

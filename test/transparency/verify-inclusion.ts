@@ -1,5 +1,4 @@
-// Checks an inclusion proof with nothing but the root. Source: RFC 9162, 2.1.3.2. The service makes such proofs; its clients
-// check them by code of their own (src/client/decision-proof.ts and clients/).
+// Verification of inclusion proofs (RFC 9162, 2.1.3.2). Clients have their own: src/client/decision-proof.ts and clients/.
 import { hashNode } from '../../src/modules/transparency/tree/hash.ts'
 
 export interface InclusionProof {

@@ -1,5 +1,4 @@
-// `decisions verify` against the tree: everything that a hash chain can't show is found, named, and ends with 1.
-
+// `decisions verify` with the tree, which detects changes that a hash chain cannot show.
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,24 +12,20 @@ import { readHeadFile, readShippedHead } from '../../src/modules/transparency/ve
 import {
   attestation,
   openTestSegment,
-  range,
+  readLines,
   removeTemporaryDirectories,
   segmentNames,
   temporaryDirectory,
 } from '../decision-log/fixtures.ts'
 import { runDecisions } from '../decision-log/run-decisions.ts'
-import { createTestMaker, placesIn, TEST_NODE, TEST_SALT_KEY, TEST_SIGNER } from './tree-fixtures.ts'
+import { appendTo, createTestMaker, placesIn, TEST_NODE, TEST_SALT_KEY, TEST_SIGNER } from './tree-fixtures.ts'
 
 let root = ''
 let stored: string | null = null
 let isSingleNode = true
 const log = (...path: string[]): string => join(placesIn(root).directory, ...path)
 
-const append = (first: number, count: number, slot = 'w00'): void => {
-  const writer = openTestSegment(log(), { slot, maxBytes: 5_000 })
-  for (const number of range(first, first + count)) writer.append([attestation(number)])
-  writer.close()
-}
+const append = (first: number, count: number, slot = 'w00'): void => appendTo(root, first, count, slot, 5_000)
 
 const makeHead = async (): Promise<string> => {
   const { maker, tree } = await createTestMaker(root)
@@ -71,11 +66,11 @@ const verify = async (...more: string[]): Promise<{ code: number; out: string }>
   return { code, out: out + err }
 }
 
-/** Changes a line and computes the chain anew over all that follows in its slot, headers included. */
+/** Changes a line, and recalculates the chain of its slot from there, including headers. */
 const forge = (slot: string, line: number, change: (line: string) => string): void => {
   let previous: { name: string; hash: string; length: number } | null = null
   for (const [index, name] of segmentNames(log(), slot).entries()) {
-    const lines = readFileSync(log(slot, name), 'utf8').split('\n').slice(0, -1)
+    const lines = readLines(log(slot, name))
     let hash = ''
     const forged = lines.map((text, number) => {
       let changed = index === 0 && number === line ? change(text) : text
@@ -103,13 +98,29 @@ beforeEach(async () => {
 })
 afterEach(removeTemporaryDirectories)
 
+const newestOf = (slot: string): string => segmentNames(log(), slot).at(-1) ?? ''
+/** Removes lines at the end of a file. Returns its new size. */
+const cutLines = (slot: string, name: string, count: number): number => {
+  const text = readLines(log(slot, name))
+    .slice(0, -count)
+    .map((line) => `${line}\n`)
+    .join('')
+  writeFileSync(log(slot, name), text)
+  return Buffer.byteLength(text)
+}
+
+const TREE_FILES = ['', '-wal', '-shm'].map((suffix) => `decision-tree.db${suffix}`)
+const removeFiles = (...names: readonly string[]): void => {
+  for (const name of names) rmSync(join(root, name), { recursive: true, force: true })
+}
+
 const changeTables = (...statements: readonly string[]): void => {
   const file = new Database(placesIn(root).treeFile)
   for (const sql of statements) file.run(sql)
   file.close()
 }
 
-test('lines that were handed in and wait for the next head are newer, whatever segment follows', async () => {
+test('submitted lines that wait for the next head count as newer, whatever segment follows', async () => {
   const writer = openTestSegment(log(), { slot: 'w02', maxBytes: 100_000 })
   writer.append([attestation(200)])
   await makeHead()
@@ -122,76 +133,68 @@ test('lines that were handed in and wait for the next head are newer, whatever s
   expect(await verify()).toMatchObject({ code: 0, out: expect.stringMatching(/, 4 newer than its head: ok\n$/) })
 })
 
-test('a sound log: 0, every line compared, and newer ones counted', async () => {
+test('a valid log returns 0, with the numbers of compared and of newer lines', async () => {
   const sound = await verify()
   expect(sound.code).toBe(0)
   expect(sound.out).toMatch(/tree: (\d+) of \1 lines compared: ok\n$/)
   append(20, 3)
   const grown = await verify()
-  // The header of the new segment, or segments, as well.
+  // Includes the headers of new segments.
   expect(grown.out).toMatch(/, [4-7] newer than its head: ok\n$/)
   expect(grown.code).toBe(0)
   await makeHead()
   expect((await verify()).out).toMatch(/tree: (\d+) of \1 lines compared: ok\n$/)
 })
 
-describe('found', () => {
-  const expectProblem = async (pattern: RegExp, ...more: string[]): Promise<void> => {
-    const { code, out } = await verify(...more)
-    expect(out).toMatch(pattern)
-    expect(code).toBe(1)
-  }
+/** Checks that only the tree shows the change. */
+const expectSoundChains = async (): Promise<void> => expect((await verify('--chains')).code).toBe(0)
 
-  test('a line that was changed, with the chain computed anew', async () => {
+const expectProblem = async (pattern: RegExp, ...more: string[]): Promise<void> => {
+  const { code, out } = await verify(...more)
+  expect([code, out]).toEqual([1, expect.stringMatching(pattern)])
+}
+
+describe('verification detects', () => {
+  test('a changed line with a recalculated chain', async () => {
     forge('w00', 2, (line) => line.replace('"Demo policy"', '"Dema policy"'))
-    expect((await verify('--chains')).code).toBe(0)
+    await expectSoundChains()
     await expectProblem(/tree PROBLEM: "w00\/\S+\.ndjson: line 3 differs from the line in the tree"/)
   })
 
-  test('a worker’s folder that was removed', async () => {
+  test('a removed folder of a worker, and a removed log', async () => {
     rmSync(log('w01'), { recursive: true })
-    expect((await verify('--chains')).code).toBe(0)
+    await expectSoundChains()
     await expectProblem(/tree PROBLEM: "w01\/\S+: the file is missing, with \d+ lines/)
+    rmSync(log(), { recursive: true })
+    mkdirSync(log())
+    await expectSoundChains()
+    await expectProblem(/tree PROBLEM: "w00\/\S+: the file is missing/)
   })
 
-  test('a file that was removed from the beginning, unless it is said to be archived', async () => {
+  test('a removed first file, unless it is archived', async () => {
     rmSync(log('w00', segmentNames(log())[0] ?? ''))
-    expect((await verify('--chains')).code).toBe(0)
+    await expectSoundChains()
     await expectProblem(/tree PROBLEM: "w00\/\S+: the file is missing/)
     await expectProblem(/the file is missing/, '--archived-before', '2026-01-01')
     const archived = await verify('--archived-before', '2027-01-01')
     expect([archived.code, archived.out]).toEqual([0, expect.stringContaining('elsewhere: ok')])
   })
 
-  test('a tail that was cut off', async () => {
-    const newest = log('w01', segmentNames(log(), 'w01').at(-1) ?? '')
-    const lines = readFileSync(newest, 'utf8').split('\n').slice(0, -1)
-    writeFileSync(newest, `${lines.slice(0, -1).join('\n')}\n`)
-    expect((await verify('--chains')).code).toBe(0)
+  test('a truncated log', async () => {
+    cutLines('w01', newestOf('w01'), 1)
+    await expectSoundChains()
     await expectProblem(/tree PROBLEM: "w01\/\S+: 1 lines of the tree are missing at its end"/)
   })
 
-  test('all of it removed', async () => {
-    rmSync(log(), { recursive: true })
-    mkdirSync(log())
-    expect((await verify('--chains')).code).toBe(0)
-    await expectProblem(/tree PROBLEM: "w00\/\S+: the file is missing/)
-  })
-
-  test('an older backup of log and tree, by each place that a newer head was kept in', async () => {
+  test('an older backup of the log and the tree, with a newer head from each place', async () => {
     const old = temporaryDirectory()
     cpSync(root, old, { recursive: true })
     append(20, 4)
     const newest = await makeHead()
-    const restore = (): void => {
-      for (const name of ['decisions', 'decision-tree.db', 'decision-tree.db-wal', 'decision-tree.db-shm']) {
-        rmSync(join(root, name), { recursive: true, force: true })
-      }
-      cpSync(join(old, 'decisions'), log(), { recursive: true })
-      cpSync(join(old, 'decision-tree.db'), join(root, 'decision-tree.db'))
-    }
-    restore()
-    expect((await verify('--chains')).code).toBe(0)
+    removeFiles('decisions', ...TREE_FILES)
+    cpSync(join(old, 'decisions'), log(), { recursive: true })
+    cpSync(join(old, 'decision-tree.db'), join(root, 'decision-tree.db'))
+    await expectSoundChains()
     await expectProblem(/tree PROBLEM: "the head file: the head has \d+ leaves, but the tree has only \d+/)
     rmSync(placesIn(root).headFile)
     await expectProblem(/tree PROBLEM: "the head in the store: the head has/)
@@ -204,19 +207,11 @@ describe('found', () => {
     await expectProblem(/kept: the head has \d+ leaves, but the tree has only \d+/, '--checkpoint', kept)
   })
 
-  test('a log and a tree that were made anew, by a head that somebody kept', async () => {
+  test('a recreated log and tree, with an earlier head', async () => {
     const kept = join(temporaryDirectory(), 'kept')
     writeFileSync(kept, (await openTree()).heads[0]?.checkpoint ?? '')
     expect((await verify('--checkpoint', kept)).code).toBe(0)
-    for (const name of [
-      'decision-tree.db',
-      'decision-tree.db-wal',
-      'decision-tree.db-shm',
-      'decision-tree.checkpoint',
-      'shipped',
-    ]) {
-      rmSync(join(root, name), { recursive: true, force: true })
-    }
+    removeFiles(...TREE_FILES, 'decision-tree.checkpoint', 'shipped')
     forge('w00', 2, (line) => line.replace('"Demo policy"', '"Dema policy"'))
     append(20, 5)
     await makeHead()
@@ -226,7 +221,7 @@ describe('found', () => {
     await expectProblem(/kept: the text is not a signed note/, '--checkpoint', kept)
   })
 
-  test('a file that was put in later, and lines that were added to a closed one', async () => {
+  test('an added file, and lines that were added to a closed file', async () => {
     const [first = '', second = ''] = segmentNames(log())
     writeFileSync(log('w00', first.replace('-000001', '-000000')), readFileSync(log('w00', first)))
     await expectProblem(/tree PROBLEM: "w00\/\S+-000000\.ndjson: the tree does not contain it"/)
@@ -236,7 +231,7 @@ describe('found', () => {
     await expectProblem(/./)
   })
 
-  test('hashes that were changed or removed in the tables of the tree', async () => {
+  test('changed or removed hashes in the tables of the tree', async () => {
     changeTables('UPDATE decision_tree_tiles SET hashes = zeroblob(length(hashes)) WHERE level = 0')
     await expectProblem(/the tree’s leaves do not match its root/)
     changeTables('DELETE FROM decision_tree_tiles')
@@ -244,22 +239,8 @@ describe('found', () => {
   })
 })
 
-describe('rows that map lines to leaves, which no head signs', () => {
-  const expectProblem = async (pattern: RegExp): Promise<void> => {
-    const { code, out } = await verify()
-    expect([code, out]).toEqual([1, expect.stringMatching(pattern)])
-  }
-  const newestOf = (slot: string): string => segmentNames(log(), slot).at(-1) ?? ''
-  const cutLines = (slot: string, name: string, count: number): number => {
-    const kept = readFileSync(log(slot, name), 'utf8')
-      .split('\n')
-      .slice(0, -1 - count)
-    const text = `${kept.join('\n')}\n`
-    writeFileSync(log(slot, name), text)
-    return Buffer.byteLength(text)
-  }
-
-  test('removed with all files, or with the files of a worker', async () => {
+describe('verification detects rows that map lines to leaves (which no head signs), if they were', () => {
+  test('removed with the files of a worker, or with all files', async () => {
     rmSync(log('w01'), { recursive: true })
     const ofWorker = "segment_id IN (SELECT id FROM decision_tree_segments WHERE slot = 'w01')"
     changeTables(`DELETE FROM decision_tree_spans WHERE ${ofWorker}`)
@@ -278,7 +259,7 @@ describe('rows that map lines to leaves, which no head signs', () => {
     await expectProblem(/leaves \d+ to \d+ of the tree belong to no line/)
   })
 
-  test('added, so that a negative number balances the missing lines', async () => {
+  test('added with a negative number of leaves that hides missing lines', async () => {
     cutLines('w01', newestOf('w01'), 1)
     changeTables(
       `INSERT INTO decision_tree_spans SELECT id, 999999, 999999, 0, -1 FROM decision_tree_segments
@@ -294,24 +275,21 @@ describe('rows that map lines to leaves, which no head signs', () => {
     await expectProblem(/of the tree belong/)
   })
 
-  test('added for a forged next file, which would excuse the missing lines as a failed write', async () => {
+  test('added for a forged next file that declares the missing lines a failed write', async () => {
     const last = newestOf('w01')
     const bytes = cutLines('w01', last, 1)
-    const lines = readFileSync(log('w01', last), 'utf8').split('\n').slice(0, -1)
-    const header = {
-      ...JSON.parse(lines[0] ?? ''),
-      previous_segment: last,
-      previous_hash: hashLine(lines.at(-1) ?? ''),
-    }
+    const lines = readLines(log('w01', last))
+    const link = { previous_segment: last, previous_hash: hashLine(lines.at(-1) ?? ''), previous_length: bytes }
+    const header = { ...JSON.parse(lines[0] ?? ''), ...link }
     const next = last.replace(/-(\d{6})\./, (_, number) => `-${String(Number(number) + 1).padStart(6, '0')}.`)
-    writeFileSync(log('w01', next), `${JSON.stringify({ ...header, previous_length: bytes })}\n`)
+    writeFileSync(log('w01', next), `${JSON.stringify(header)}\n`)
     changeTables(
       `INSERT INTO decision_tree_segments (id, node, slot, segment, taken_bytes) VALUES (1, '${TEST_NODE}', 'w01', '${next}', 0)`,
     )
     await expectProblem(/1 lines of the tree are missing at its end"/)
   })
 
-  test('that point to a genuine log elsewhere', async () => {
+  test('changed to another folder with the genuine log', async () => {
     cpSync(log('w01'), join(root, 'hidden'), { recursive: true })
     rmSync(log('w01'), { recursive: true })
     changeTables("UPDATE decision_tree_segments SET slot = '../hidden' WHERE slot = 'w01'")
@@ -324,7 +302,7 @@ describe('the node of a log', () => {
     isSingleNode = true
   })
 
-  test('is not taken from the log, if the store has one node', async () => {
+  test('does not depend on the log if the store has one node', async () => {
     writeFileSync(log('node-name'), 'elsewhere-1\n')
     expect((await verify()).out).toMatch(/tree: (\d+) of \1 lines compared: ok\n$/)
     forge('w00', 2, (line) => line.replace('"Demo policy"', '"Dema policy"'))
@@ -333,7 +311,7 @@ describe('the node of a log', () => {
     expect(await verify()).toMatchObject({ code: 1, out: expect.stringContaining('line 3 differs') })
   })
 
-  test('must have lines in a tree of several nodes, and nodes without a log here are named', async () => {
+  test('must have lines in a tree of several nodes; a warning names nodes whose log is elsewhere', async () => {
     isSingleNode = false
     changeTables("UPDATE decision_tree_segments SET node = 'web-2' WHERE slot = 'w01'")
     rmSync(log('w01'), { recursive: true })
@@ -367,13 +345,13 @@ describe('shipped copies', () => {
     expect((await shipper.pass()).failure).toBeNull()
   }
 
-  test('are compared with the tree; what was not copied yet is a warning', async () => {
+  test('are compared with the tree', async () => {
     await ship()
     const sound = await verify('--from', 'shipped')
     expect([sound.code, sound.out]).toEqual([0, expect.stringMatching(/tree: (\d+) of \1 lines compared: ok\n$/)])
   })
 
-  test('a node or a closed file that is gone there is found', async () => {
+  test('without a closed file or a node are a problem', async () => {
     await ship()
     rmSync(join(placesIn(root).shipped, TEST_NODE, 'w01'), { recursive: true })
     const gone = await verify('--from', 'shipped')
@@ -384,7 +362,7 @@ describe('shipped copies', () => {
   })
 })
 
-test('prove names damaged lines where a decision is not found, since one of them may be it', async () => {
+test('prove lists damaged lines if it cannot find a decision', async () => {
   const [name = ''] = segmentNames(log(), 'w00')
   const text = readFileSync(log('w00', name), 'utf8')
   const lines = text.split('\n')

@@ -1,5 +1,4 @@
-// A witness follows a published log: it cosigns what goes on from what it saw, and refuses a log that was rolled back or forked,
-// with both heads as evidence, also after a restart.
+// A witness of a published log: it cosigns extensions, and refuses rollbacks and forks with both heads as evidence.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import {
   cpSync,
@@ -21,13 +20,7 @@ import { cosign, openCosignature } from '../../src/modules/transparency/tree/cos
 import { encodeVerifierKey, parseVerifierKey } from '../../src/modules/transparency/tree/note.ts'
 import { createFolderTarget } from '../../src/object-store/ship-folder.ts'
 import { recordOutput } from '../cli/recorded-output.ts'
-import {
-  attestation,
-  openTestSegment,
-  range,
-  removeTemporaryDirectories,
-  temporaryDirectory,
-} from '../decision-log/fixtures.ts'
+import { attestations, removeTemporaryDirectories, temporaryDirectory, writeSegment } from '../decision-log/fixtures.ts'
 import { createTestMaker, placesIn, TEST_SIGNER } from './tree-fixtures.ts'
 
 const LOG_KEY = encodeVerifierKey(TEST_SIGNER.key)
@@ -56,9 +49,7 @@ afterEach(async () => {
 })
 
 const grow = async (first: number, count: number, at = root): Promise<number> => {
-  const writer = openTestSegment(placesIn(at).directory, { slot: 'w00', maxBytes: 100_000 })
-  writer.append(range(first, first + count).map((number) => attestation(number)))
-  writer.close()
+  writeSegment(placesIn(at).directory, attestations(first, first + count), { maxBytes: 100_000 })
   const { maker, tree } = await createTestMaker(at, { ship: null })
   await maker.pass(true)
   try {
@@ -68,21 +59,28 @@ const grow = async (first: number, count: number, at = root): Promise<number> =>
   }
 }
 
-const witness = async (place = `http://127.0.0.1:${server.port}`, seconds = 1_800_000_000) => {
+const run = async (words: readonly string[], seconds = 1_800_000_000) => {
   const { output, printed } = recordOutput()
-  const words = ['--log', place, '--log-key', LOG_KEY, '--state', state, '--name', 'witness.example/1', '--once']
-  const code = await runWitness(words, {
-    output,
-    unixSeconds: () => seconds,
-    signal: new AbortController().signal,
-  })
+  const { signal } = new AbortController()
+  const code = await runWitness(words, { output, unixSeconds: () => seconds, signal })
   return { code, out: printed.stdout + printed.stderr }
 }
+const witness = (place = `http://127.0.0.1:${server.port}`, seconds?: number) =>
+  run(['--log', place, '--log-key', LOG_KEY, '--state', state, '--name', 'witness.example/1', '--once'], seconds)
+
+/** Replaces the published log. */
+const replacePublished = (copy: string): void => {
+  rmSync(published, { recursive: true })
+  cpSync(copy, published, { recursive: true })
+}
+const evidence = (): string[] => readdirSync(state).filter((name) => name.startsWith('evidence-'))
+/** The published tree, without shipping. */
+const openTree = async () => (await createTestMaker(root, { ship: null })).tree
 
 const witnessKeyOf = (out: string) => parseVerifierKey(/witness key: (.+)\n/.exec(out)?.[1] ?? '')
 const cosigned = (): string => readFileSync(join(state, 'cosigned'), 'utf8')
 
-test('heads that go on from the last are cosigned with the time, over http and from a folder', async () => {
+test('heads that extend the last one are cosigned with the time, from a URL and from a folder', async () => {
   let first = 0
   for (const [index, count] of [1, 3, 252, 600].entries()) {
     const size = await grow(first, count)
@@ -92,7 +90,7 @@ test('heads that go on from the last are cosigned with the time, over http and f
     expect(openCheckpoint(cosigned(), TEST_SIGNER.key).size).toBe(size)
     expect(openCosignature(cosigned(), witnessKeyOf(out))).toBe(1_800_000_000 + index)
   }
-  // Nothing new: cosigned again with the time of the look.
+  // An unchanged head is cosigned with the new time.
   const { code, out } = await witness(undefined, 1_900_000_000)
   expect(code).toBe(0)
   expect(openCosignature(cosigned(), witnessKeyOf(out))).toBe(1_900_000_000)
@@ -100,33 +98,31 @@ test('heads that go on from the last are cosigned with the time, over http and f
   expect(() => openCosignature(moved, witnessKeyOf(out))).toThrow('does not match')
 })
 
-test('a log that is away is named by its address', async () => {
+test('the error about an unavailable log contains its URL', async () => {
   await server.stop(true)
-  const away = `http://127.0.0.1:${server.port}`
-  const { code, out } = await witness(away)
-  expect([code, out]).toEqual([1, expect.stringContaining(`${away}/checkpoint cannot be reached (ECONNREFUSED)\n`)])
+  const url = `http://127.0.0.1:${server.port}`
+  const { code, out } = await witness(url)
+  expect([code, out]).toEqual([1, expect.stringContaining(`${url}/checkpoint cannot be reached (ECONNREFUSED)\n`)])
 })
 
-test('a log that was rolled back is refused, with both heads as evidence, and again after that', async () => {
+test('a log that was rolled back is refused each time, with both heads as evidence', async () => {
   await grow(0, 300)
   cpSync(published, `${published}.old`, { recursive: true })
   await grow(300, 5)
   expect((await witness()).code).toBe(0)
   const before = cosigned()
-  rmSync(published, { recursive: true })
-  cpSync(`${published}.old`, published, { recursive: true })
+  replacePublished(`${published}.old`)
   for (let attempt = 0; attempt < 2; attempt++) {
     const { code, out } = await witness()
     expect([code, out]).toEqual([1, expect.stringMatching(/refused: the log was rolled back: from \d+ lines to \d+/)])
-    const evidence = readdirSync(state).find((name) => name.startsWith('evidence-')) ?? ''
-    const text = readFileSync(join(state, evidence), 'utf8')
+    const text = readFileSync(join(state, evidence()[0] ?? ''), 'utf8')
     expect(text).toContain(before)
     expect(text).toContain(readFileSync(join(published, 'checkpoint'), 'utf8'))
     expect(cosigned()).toBe(before)
   }
 })
 
-test('a fork is refused: another history that is longer, one of the same size, and tiles that do not fit', async () => {
+test('a fork is refused: a longer history, one of the same size, and tiles that do not match', async () => {
   await grow(0, 300)
   expect((await witness()).code).toBe(0)
   const before = cosigned()
@@ -142,19 +138,16 @@ test('a fork is refused: another history that is longer, one of the same size, a
   const { size } = openCheckpoint(before, TEST_SIGNER.key)
   writeFileSync(join(published, 'checkpoint'), signCheckpoint({ size, root: Buffer.alloc(32, 1) }, TEST_SIGNER))
   expect((await witness()).out).toContain(`the log has two histories of ${size} lines`)
-  expect(readdirSync(state).filter((name) => name.startsWith('evidence-'))).toHaveLength(2)
+  expect(evidence()).toHaveLength(2)
 
-  rmSync(published, { recursive: true })
-  cpSync(honest, published, { recursive: true })
+  replacePublished(honest)
   await grow(300, 300)
   const leaves = join(published, 'tile', '0')
-  renameSync(leaves, `${leaves}.away`)
-  const evidence = (): number => readdirSync(state).filter((name) => name.startsWith('evidence-')).length
-  const kept = evidence()
-  // Not there, or not yet: no offence.
+  renameSync(leaves, `${leaves}.moved`)
+  // Missing tiles are not evidence of a fork.
   expect(await witness()).toMatchObject({ code: 1, out: expect.stringContaining('are not available yet') })
-  expect([evidence(), cosigned()]).toEqual([kept, before])
-  renameSync(`${leaves}.away`, leaves)
+  expect([evidence().length, cosigned()]).toEqual([2, before])
+  renameSync(`${leaves}.moved`, leaves)
   for (const name of readdirSync(leaves, { recursive: true })) {
     const file = join(leaves, String(name))
     if (statSync(file).isFile()) writeFileSync(file, Buffer.alloc(256 * 32, 3))
@@ -171,36 +164,31 @@ test('a fork is refused: another history that is longer, one of the same size, a
   expect(await witness()).toMatchObject({ code: 1, out: expect.stringContaining('no checkpoint at this location') })
 })
 
-test('a wrong call leaves nothing behind, and the log key may be in a file', async () => {
+test('invalid options return 2 without creating state, and the log key can be in a file', async () => {
   await grow(0, 5)
-  const call = async (...words: string[]) => {
-    const { output, printed } = recordOutput()
-    const signal = new AbortController().signal
-    const code = await runWitness(words, { output, unixSeconds: () => 1_800_000_000, signal })
-    return { code, out: printed.stdout + printed.stderr }
+  const valid = { log: `dir:${published}`, 'log-key': LOG_KEY, state, name: 'witness.example/1' }
+  const codeFor = async (changes: Record<string, string>): Promise<number> => {
+    const options = Object.entries({ ...valid, ...changes }).flatMap(([name, value]) => [`--${name}`, value])
+    return (await run([...options, '--once'])).code
   }
-  const right = { log: `dir:${published}`, 'log-key': LOG_KEY, state, name: 'witness.example/1' }
-  const words = (changes: Record<string, string>): string[] => [
-    ...Object.entries({ ...right, ...changes }).flatMap(([name, value]) => [`--${name}`, value]),
-    '--once',
+  const invalid: [string, string][] = [
+    ['name', 'with space'],
+    ['log-key', 'none'],
+    ['log-key', 'a+b'],
+    ['log', 'ftp://x'],
+    ['interval', '0'],
+    ['listen', ':0'],
   ]
-  for (const wrong of [
-    { name: 'with space' },
-    { 'log-key': 'none' },
-    { 'log-key': 'a+b' },
-    { log: 'ftp://x' },
-    { interval: '0' },
-  ]) {
-    expect((await call(...words(wrong as unknown as Record<string, string>))).code).toBe(2)
+  for (const option of invalid) {
+    expect(await codeFor(Object.fromEntries([option]))).toBe(2)
     expect(existsSync(state)).toBe(false)
   }
-  expect((await call(...words({}), '--listen', ':0')).code).toBe(2)
   const file = join(root, 'log-key')
   writeFileSync(file, `${LOG_KEY}\n`)
-  expect((await call(...words({ 'log-key': file }))).code).toBe(0)
+  expect(await codeFor({ 'log-key': file })).toBe(0)
 })
 
-test('two witnesses can not use one folder', async () => {
+test('two witnesses cannot use one folder', async () => {
   await grow(0, 5)
   expect((await witness()).code).toBe(0)
   const held = openWitnessState(state, 'witness.example/1', () => 0)
@@ -209,7 +197,7 @@ test('two witnesses can not use one folder', async () => {
   expect((await witness()).code).toBe(0)
 })
 
-test('a witness whose stored head is not of its log ends at its start', async () => {
+test('a witness does not start if its stored head is not a head of the log', async () => {
   await grow(0, 5)
   expect((await witness()).code).toBe(0)
   writeFileSync(join(state, 'cosigned'), 'nonsense')
@@ -220,15 +208,15 @@ test('a witness whose stored head is not of its log ends at its start', async ()
   expect(cosigned()).toBe('nonsense')
 })
 
-test('what is published of another history is not written over', async () => {
+test('publishing does not overwrite another history', async () => {
   await grow(0, 300)
   const other = temporaryDirectory()
   await expect(grow(1_000, 400, other)).rejects.toThrow('belong to another tree')
 })
 
-test('a run of publish that began earlier and ends later leaves the newer head', async () => {
+test('publishing does not overwrite a newer head that another run published meanwhile', async () => {
   await grow(0, 300)
-  const { tree } = await createTestMaker(root, { ship: null })
+  const tree = await openTree()
   const folder = createFolderTarget(published)
   let newer = 0
   const interrupted = {
@@ -246,9 +234,9 @@ test('a run of publish that began earlier and ends later leaves the newer head',
   expect(openCheckpoint(readFileSync(join(published, 'checkpoint'), 'utf8'), TEST_SIGNER.key).size).toBe(newer)
 })
 
-test('a tile that is shorter in the tables than the head says is not published', async () => {
+test('a tile that is too short for the head is not published', async () => {
   await grow(0, 10)
-  const { tree } = await createTestMaker(root, { ship: null })
+  const tree = await openTree()
   const reader = { ...tree.reader, readTiles: async () => [new Uint8Array(32)] }
   const empty = join(root, 'empty')
   try {
@@ -260,7 +248,7 @@ test('a tile that is shorter in the tables than the head says is not published',
   expect(existsSync(join(empty, 'checkpoint'))).toBe(false)
 })
 
-test('an answer without an end is given up, and not collected', async () => {
+test('an endless answer is cancelled', async () => {
   let sent = 0
   const endless = Bun.serve({
     hostname: '127.0.0.1',
@@ -270,7 +258,7 @@ test('an answer without an end is given up, and not collected', async () => {
         new ReadableStream({
           pull: (controller) => {
             sent += 65_536
-            // The end of what a witness that collects it all would have to hold.
+            // Limits the memory of a faulty witness.
             if (sent > 268_435_456) controller.close()
             else controller.enqueue(new Uint8Array(65_536))
           },
@@ -286,7 +274,7 @@ test('an answer without an end is given up, and not collected', async () => {
   }
 })
 
-test('a cosignature is over the header, the time and the note, as its document says', () => {
+test('a cosignature covers the header, the time and the note (C2SP tlog-cosignature)', () => {
   const signed: Buffer[] = []
   const key = parseVerifierKey(LOG_KEY)
   const note = signCheckpoint({ size: 5, root: Buffer.alloc(32, 2) }, TEST_SIGNER)
