@@ -1,5 +1,4 @@
-// `countersign backup --into s3://…` and `restore --from s3://…`: what is in the bucket counts once it is whole, is removed
-// by --keep, comes back as it was, and a bucket that is away or lies is said in one line.
+// `countersign backup --into s3://…` and `restore --from s3://…`: complete and damaged backups, --keep, and failures.
 import { Database as SqliteFile } from 'bun:sqlite'
 import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -45,7 +44,14 @@ const command = (dataDirectory: string, ...words: string[]) =>
   )
 const backUp = (...more: string[]) => command(world.root, 'backup', '--into', PLACE, ...more)
 const names = () => [...new Set([...bucket.objects.keys()].map((key) => key.split('/')[1] ?? ''))].sort()
-/** As another backup would be there. */
+const firstBackup = async (): Promise<string> => {
+  await backUp()
+  return names()[0] ?? ''
+}
+const deleteBackup = (name: string): void => {
+  for (const key of bucket.objects.keys()) if (key.includes(name)) bucket.objects.delete(key)
+}
+/** Copies a backup to another name. */
 const putCopy = (from: string, name: string, without = ''): void => {
   for (const [key, content] of bucket.objects) {
     if (!key.includes(from) || (without !== '' && key.endsWith(without))) continue
@@ -53,7 +59,7 @@ const putCopy = (from: string, name: string, without = ''): void => {
   }
 }
 
-test('a backup goes there and comes back as it was, and nothing is left in the temporary folder', async () => {
+test('a backup can be restored, and no temporary files remain', async () => {
   const made = await backUp('--with-secrets')
   expect([made.code, made.stderr]).toEqual([0, expect.stringContaining('decision log')])
   const [name = ''] = names()
@@ -71,7 +77,7 @@ test('a backup goes there and comes back as it was, and nothing is left in the t
   expect((await world.run('audit', 'list', '--json')).stdout).toContain('"command.backup"')
 })
 
-test('a backup without evidence that the database needs is refused', async () => {
+test('a backup is refused if evidence in the database has no file', async () => {
   const database = new SqliteFile(join(world.root, 'countersign.db'))
   try {
     database.run(`INSERT INTO session_evidence
@@ -90,7 +96,7 @@ test('a backup without evidence that the database needs is refused', async () =>
   }
 })
 
-test('a backup is authenticated with the evidence key, and one that was replaced is refused', async () => {
+test('a backup is authenticated with the evidence key, and refused with another key', async () => {
   expect((await backUp()).stderr).toContain('Not authenticated: this command has no evidence key')
   bucket.objects.clear()
   const key = join(world.root, 'secrets', 'evidence-key')
@@ -101,34 +107,29 @@ test('a backup is authenticated with the evidence key, and one that was replaced
   const [name = ''] = names()
   const check = () => command(world.root, 'restore', '--from', `${PLACE}/${name}`, '--check')
   expect((await check()).stderr).toContain(/[0-9a-f]{64}/.exec(made.stdout)?.[0] ?? 'no hash')
-  // Another deployment’s key.
+  // The key of another deployment.
   makeKeyFile(key)
   expect(await check()).toMatchObject({ code: 1, stderr: expect.stringContaining('the backup was modified') })
   rmSync(key)
 })
 
-test('--keep removes the oldest whole ones, and what was never whole only after a day', async () => {
-  await backUp()
-  const [first = ''] = names()
+test('--keep deletes the oldest complete backups, and incomplete ones after a day', async () => {
+  const first = await firstBackup()
   putCopy(first, OLD)
   const recent = new Date(Date.now() - 3_600_000).toISOString().slice(0, 19).replaceAll(':', '-')
   putCopy(first, `${recent}Z`, 'manifest.json')
   putCopy(first, '2026-01-02T00-00-00Z', 'manifest.json')
-  for (const key of bucket.objects.keys()) if (key.includes(first)) bucket.objects.delete(key)
-  const made = await backUp('--keep', '1')
-  expect([made.code, made.stderr]).toEqual([
-    0,
-    expect.stringContaining(`${PLACE}/${OLD}: deleted, because --keep is 1`),
-  ])
+  deleteBackup(first)
+  const { code, stderr } = await backUp('--keep', '1')
+  expect([code, stderr]).toEqual([0, expect.stringContaining(`${PLACE}/${OLD}: deleted, because --keep is 1`)])
   expect(names()).toHaveLength(2)
   expect(names()[0]).toBe(`${recent}Z`)
 })
 
-test('what arrives damaged is no backup, and no older one is removed', async () => {
-  await backUp()
-  const [first = ''] = names()
+test('a damaged upload is not a backup, and no older backup is deleted', async () => {
+  const first = await firstBackup()
   putCopy(first, OLD)
-  for (const key of bucket.objects.keys()) if (key.includes(first)) bucket.objects.delete(key)
+  deleteBackup(first)
   bucket.corrupts = true
   const made = await backUp('--keep', '1')
   expect([made.code, made.stderr]).toEqual([1, expect.stringContaining('differs from the upload')])
@@ -137,9 +138,8 @@ test('what arrives damaged is no backup, and no older one is removed', async () 
   ])
 })
 
-test('a backup of which a file is missing or longer is refused before any of it is downloaded', async () => {
-  await backUp()
-  const [name = ''] = names()
+test('a backup with a missing or longer file is refused before a download', async () => {
+  const name = await firstBackup()
   const database = `countersign/${name}/countersign.db`
   const content = bucket.objects.get(database) ?? Buffer.alloc(0)
   const restore = async () => {
@@ -154,29 +154,23 @@ test('a backup of which a file is missing or longer is refused before any of it 
   expect(await restore()).toEqual([1, `${file} is missing\n`, []])
 })
 
-test('of a file that goes on past the size in the manifest, nothing more is written to the disk', async () => {
-  await backUp()
-  const [name = ''] = names()
+test('the download of a file ends at the size in the manifest', async () => {
+  const name = await firstBackup()
   bucket.surplus = 1
   const { code, stderr } = await command(world.root, 'restore', '--from', `${PLACE}/${name}`, '--check')
   expect([code, stderr]).toEqual([1, expect.stringMatching(/ has more than \d+ bytes\n$/)])
   expect(readdirSync(scratch)).toEqual([])
 })
 
-test('a bucket that refuses, or has no backup, is said in one line', async () => {
+test('a bucket that refuses requests, has no backup or has an invalid URL is a one-line error', async () => {
   bucket.failure = 403
   const refused = await backUp()
-  expect([refused.code, refused.stderr.trim().split('\n')]).toEqual([
-    1,
-    [expect.stringMatching(/^s3:\/\/copies\/count/)],
-  ])
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/^s3:\/\/copies\/count.*\n$/)])
   bucket.failure = null
   const none = await command(join(world.root, 'none'), 'restore', '--from', `${PLACE}/${OLD}`)
   expect([none.code, none.stderr]).toEqual([1, `no backup found in ${PLACE}/${OLD}/\n`])
   const malformed = await command(world.root, 'backup', '--into', 's3://x')
-  expect([malformed.code, malformed.stderr.split('\n')[0]]).toEqual([
-    2,
-    '--into must be dir:/path or s3://bucket/prefix',
-  ])
+  const [line] = malformed.stderr.split('\n')
+  expect([malformed.code, line]).toEqual([2, '--into must be dir:/path or s3://bucket/prefix'])
   expect(readdirSync(scratch)).toEqual([])
 })

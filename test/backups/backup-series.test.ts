@@ -1,8 +1,6 @@
-// `countersign backup --into`: when the next backup is due, what is removed and what is not, over time that a test turns;
-// and the command itself over a running service.
+// `countersign backup --into`: the schedule and the deletion of backups with a manual clock, and the command.
 import { afterEach, describe, expect, test } from 'bun:test'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { CommandFailedError } from '../../src/command-line/output.ts'
 import { authenticate, type EvidenceKeys } from '../../src/modules/backups/commands/backup-authentication.ts'
@@ -12,16 +10,9 @@ import { runSeries } from '../../src/modules/backups/commands/backup-series.ts'
 import { cleanEnvironment } from '../service/run-to-end.ts'
 import { runCommand, startService } from '../service/start-service.ts'
 import { until } from '../support/until.ts'
+import { temporaryDirectory as newFolder, removeTemporaryDirectories } from '../workers/support/attesters.ts'
 
-const folders: string[] = []
-const newFolder = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-series-'))
-  folders.push(folder)
-  return folder
-}
-afterEach(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
-})
+afterEach(removeTemporaryDirectories)
 
 const START = Date.parse('2026-11-23T04:30:00.000Z')
 const HOUR = 3_600_000
@@ -44,7 +35,7 @@ const writeBackup = (to: string, deploymentId = 'ours', keys: EvidenceKeys = [])
   return manifest
 }
 
-/** Runs a series whose time passes only while it sleeps, up to `endMs` after the start. */
+/** Runs a series until `endMs` after the start; time passes only while it sleeps. */
 const runFor = async (
   endMs: number,
   options: {
@@ -59,9 +50,9 @@ const runFor = async (
   const controller = new AbortController()
   let nowMs = START
   const made: string[] = []
-  let said = ''
+  let stderr = ''
   const make = async (to: string): Promise<BackupManifest> => {
-    // A backup takes its time.
+    // The duration of a backup.
     nowMs += 60_000
     if (fails(nowMs)) throw new CommandFailedError('the disk is full')
     made.push(basename(to))
@@ -71,7 +62,7 @@ const runFor = async (
     place: createBackupFolder(folder, make, async () => keys),
     everyMs,
     keep,
-    output: { stdout: () => undefined, stderr: (text) => (said += text) },
+    output: { stdout: () => undefined, stderr: (text) => (stderr += text) },
     now: () => new Date(nowMs),
     sleep: async (milliseconds) => {
       expect(milliseconds > 0 && milliseconds <= HOUR).toBe(true)
@@ -81,27 +72,22 @@ const runFor = async (
     signal: controller.signal,
     report: async () => undefined,
   })
-  return { code, made, said }
+  return { code, made, stderr }
 }
 
 describe('a series', () => {
-  test('makes one at once and then one each interval, whatever one takes', async () => {
+  test('creates a backup at once, and then one per interval regardless of its duration', async () => {
     const folder = join(newFolder(), 'new')
     const { code, made } = await runFor(24 * HOUR, { folder, everyMs: 6 * HOUR })
     expect(code).toBe(0)
-    expect(made).toEqual([
-      '2026-11-23T04-30-00Z',
-      '2026-11-23T10-30-00Z',
-      '2026-11-23T16-30-00Z',
-      '2026-11-23T22-30-00Z',
-    ])
+    expect(made).toEqual(['04', '10', '16', '22'].map((hour) => `2026-11-23T${hour}-30-00Z`))
     expect(readdirSync(folder).sort()).toEqual(made)
   })
 
-  test('goes on from the newest that is there when it is started again', async () => {
+  test('continues after the newest complete backup when it is restarted', async () => {
     const folder = newFolder()
     writeBackup(join(folder, '2026-11-23T01-00-00Z'))
-    // Of a clock that was wrong, half made, or not a backup at all: none of them counts.
+    // Incomplete backups, other folders and times in the future do not count.
     mkdirSync(join(folder, '2026-11-23T04-00-00Z'))
     mkdirSync(join(folder, 'notes'))
     const { made } = await runFor(6 * HOUR, { folder, everyMs: 6 * HOUR })
@@ -110,88 +96,77 @@ describe('a series', () => {
     expect((await runFor(HOUR, { folder, everyMs: 6 * HOUR })).made).toEqual(['2026-11-23T04-30-00Z'])
   })
 
-  test('keeps the newest of its own deployment, and removes nothing else', async () => {
+  test('deletes only the oldest backups of its deployment', async () => {
     const folder = newFolder()
     writeBackup(join(folder, '2026-11-01T00-00-00Z'))
     writeBackup(join(folder, '2026-11-02T00-00-00Z'), 'theirs')
     mkdirSync(join(folder, '2026-11-03T00-00-00Z'))
     writeFileSync(join(folder, 'README'), 'mine')
-    const { made, said } = await runFor(20 * HOUR, { folder, everyMs: 6 * HOUR, keep: 2 })
+    const { made, stderr } = await runFor(20 * HOUR, { folder, everyMs: 6 * HOUR, keep: 2 })
     expect(made).toHaveLength(4)
-    expect(readdirSync(folder).sort()).toEqual([
-      '2026-11-02T00-00-00Z',
-      '2026-11-03T00-00-00Z',
-      ...made.slice(-2),
-      'README',
-    ])
-    expect(said).toContain('2026-11-01T00-00-00Z: deleted')
+    const others = ['2026-11-02T00-00-00Z', '2026-11-03T00-00-00Z']
+    expect(readdirSync(folder).sort()).toEqual([...others, ...made.slice(-2), 'README'])
+    expect(stderr).toContain('2026-11-01T00-00-00Z: deleted')
   })
 
-  test('counts and removes only backups that the evidence key authenticates', async () => {
+  test('counts and deletes only backups that the evidence key authenticates', async () => {
     const folder = newFolder()
     const keys = [new Uint8Array(32).fill(1)]
     const added = ['2026-11-23T04-29-57Z', '2026-11-23T04-29-58Z', '2026-11-23T04-29-59Z']
     writeBackup(join(folder, '2026-11-22T00-00-00Z'), 'ours', keys)
     for (const name of added) writeBackup(join(folder, name))
-    const { made, said } = await runFor(HOUR, { folder, everyMs: 6 * HOUR, keep: 3, keys })
+    const { made, stderr } = await runFor(HOUR, { folder, everyMs: 6 * HOUR, keep: 3, keys })
     expect(made).toHaveLength(1)
     expect(readdirSync(folder).sort()).toEqual(['2026-11-22T00-00-00Z', ...added, ...made])
-    expect(said).toContain(`${added[0]}: not counted for --keep, because the evidence key does not authenticate it`)
+    expect(stderr).toContain(`${added[0]}: not counted for --keep, because the evidence key does not authenticate it`)
   })
 
-  test('counts no copy of a manifest under a later name', async () => {
+  test('does not count a copy of a manifest under a later name', async () => {
     const folder = newFolder()
     const keys = [new Uint8Array(32).fill(1)]
     const real = ['2026-11-20T00-00-00Z', '2026-11-21T00-00-00Z']
     for (const name of real) writeBackup(join(folder, name), 'ours', keys)
     const copies = ['2026-11-23T04-29-58Z', '2026-11-23T04-29-59Z']
     for (const name of copies) cpSync(join(folder, real[0] ?? ''), join(folder, name), { recursive: true })
-    const { made, said } = await runFor(HOUR, { folder, everyMs: 6 * HOUR, keep: 3, keys })
+    const { made, stderr } = await runFor(HOUR, { folder, everyMs: 6 * HOUR, keep: 3, keys })
     expect(made).toHaveLength(1)
     expect(readdirSync(folder).sort()).toEqual([...real, ...copies, ...made])
-    expect(said).toContain(
-      `${copies[0]}: not counted for --keep, because its manifest is a copy of an earlier manifest`,
-    )
+    const reason = 'its manifest is a copy of an earlier manifest'
+    expect(stderr).toContain(`${copies[0]}: not counted for --keep, because ${reason}`)
   })
 
-  test('never removes the backup it has made, and leaves names in the future out of the count', async () => {
+  test('does not delete its own backup, and does not count names in the future', async () => {
     const folder = newFolder()
     const future = '2031-01-01T00-00-00Z'
-    // Another command's, made at the same time.
+    // Includes a backup of another command at the same time.
     for (const name of ['2026-11-22T00-00-00Z', '2026-11-23T04-30-30Z', future]) writeBackup(join(folder, name))
-    const { made, said } = await runFor(HOUR, { folder, everyMs: 6 * HOUR, keep: 1 })
+    const { made, stderr } = await runFor(HOUR, { folder, everyMs: 6 * HOUR, keep: 1 })
     expect(made).toEqual(['2026-11-23T04-30-00Z'])
     expect(readdirSync(folder).sort()).toEqual([...made, '2026-11-23T04-30-30Z', future])
-    expect(said).toContain(`${future}: not counted for --keep, because its time is in the future\n`)
+    expect(stderr).toContain(`${future}: not counted for --keep, because its time is in the future\n`)
   })
 
-  test('removes nothing while backups fail, says why, and tries again within 15 minutes', async () => {
+  test('deletes nothing while backups fail, reports the reason, and retries within 15 minutes', async () => {
     const folder = newFolder()
-    writeBackup(join(folder, '2026-11-20T00-00-00Z'))
-    writeBackup(join(folder, '2026-11-21T00-00-00Z'))
+    for (const day of ['20', '21']) writeBackup(join(folder, `2026-11-${day}T00-00-00Z`))
     const half = HOUR / 2
     const failing = { folder, everyMs: 6 * HOUR, keep: 1, fails: (nowMs: number) => nowMs < START + half }
-    const { made, said } = await runFor(HOUR, failing)
-    expect(said.match(/backup failed: the disk is full; will retry within 15 minutes\n/g)).toHaveLength(2)
+    const { made, stderr } = await runFor(HOUR, failing)
+    expect(stderr.match(/backup failed: the disk is full; will retry within 15 minutes\n/g)).toHaveLength(2)
     expect(made).toEqual(['2026-11-23T05-02-00Z'])
     expect(readdirSync(folder)).toEqual(made)
   })
 
-  test('sweeps what a killed command left half made, a day later', async () => {
+  test('deletes incomplete backups of killed commands after a day', async () => {
     const folder = newFolder()
     const [old, recent] = ['.2026-11-21T00-00-00Z.0123456789ab.partial', '.2026-11-23T04-00-00Z.0123456789ab.partial']
     for (const name of [old, recent, '.other']) mkdirSync(join(folder, name))
     await runFor(HOUR, { folder, everyMs: 6 * HOUR })
-    expect(readdirSync(folder).sort()).toEqual([
-      '.2026-11-23T04-00-00Z.0123456789ab.partial',
-      '.other',
-      '2026-11-23T04-30-00Z',
-    ])
-    expect(existsSync(join(folder, old))).toBe(false)
+    expect(readdirSync(folder).sort()).toEqual([recent, '.other', '2026-11-23T04-30-00Z'])
   })
 })
 
-test('the command makes them over a running service until it is told to stop, and each can be restored', async () => {
+test('the command creates restorable backups of a running service until it is stopped', async () => {
   const service = await startService({ environment: { COUNTERSIGN_WORKERS: '1' } })
   try {
     const into = join(newFolder(), 'backups')
@@ -207,7 +182,7 @@ test('the command makes them over a running service until it is told to stop, an
     expect(code).toBe(0)
     const [first] = readdirSync(into)
     expect(JSON.parse(printed)).toMatchObject({ folder: join(into, first ?? '') })
-    // Two of one second would have one name, which the command refuses.
+    // The command refuses a second backup within the same second, because of its name.
     const firstMs = Date.parse(`${first?.slice(0, 11)}${first?.slice(11).replaceAll('-', ':')}`)
     await until(() => Date.now() >= firstMs + 1_000)
     const next = await runCommand(service.dataDirectory, 'backup', '--into', into, '--keep', '1')
@@ -215,10 +190,8 @@ test('the command makes them over a running service until it is told to stop, an
     const left = readdirSync(into)
     expect(left).toHaveLength(1)
     expect(left[0]! > first!).toBe(true)
-    const from = join(into, left[0]!)
-    expect(await runCommand('', 'restore', '--check', '--from', from, '--data-dir', join(into, 'x'))).toMatchObject({
-      code: 0,
-    })
+    const check = ['restore', '--check', '--from', join(into, left[0]!), '--data-dir', join(into, 'x')]
+    expect(await runCommand('', ...check)).toMatchObject({ code: 0 })
   } finally {
     await service.stop()
   }

@@ -1,4 +1,4 @@
-// Promise: a key that was revoked after a backup is not valid in a trial of the backup, which signs with live keys.
+// The database of a trial restore, which signs with live keys: API keys that were revoked after the backup stay invalid.
 import { expect, test } from 'bun:test'
 import { revokeKeys } from '../../src/store/copy/trial-database.ts'
 import { storeOfTest } from '../store/store-of-test.ts'
@@ -6,7 +6,7 @@ import { openTemporaryStore, seedOrganization } from '../store/temporary-store.t
 
 const temporary = storeOfTest(openTemporaryStore)
 
-test('no key of the backup is valid', async () => {
+test('all API keys of the backup are revoked', async () => {
   const { store, path } = temporary
   const { organizationId } = await seedOrganization(store, 'demo')
   const { record: key } = await store.apiKeys.issue({

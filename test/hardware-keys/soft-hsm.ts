@@ -1,5 +1,5 @@
-// A SoftHSM token with keys, in a temporary folder: one for the whole process, because a PKCS#11 module is initialized
-// once per process. And a module in front of it that fails on demand (shim.c), where there is a C compiler.
+// A SoftHSM token with keys, one per process because a PKCS #11 module is initialized once, and a module in front of it
+// that fails on demand (shim.c).
 import { dlopen } from 'bun:ffi'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,7 @@ const tool = Bun.which('pkcs11-tool')
 const compiler = Bun.which('cc')
 
 const hasSoftHsm = module !== null && util !== null && tool !== null && process.platform === 'linux'
-/** For the names of tests: empty where SoftHSM is here. */
+/** Suffix of test names; empty if SoftHSM is installed. */
 export const WITHOUT_SOFT_HSM = hasSoftHsm ? '' : ' (skipped: softhsm2 or opensc is not installed)'
 export const WITHOUT_SHIM = hasSoftHsm && compiler === null ? ' (skipped: no C compiler)' : WITHOUT_SOFT_HSM
 
@@ -25,15 +25,15 @@ export const PIN = '648219'
 export type Trouble = 'late' | 'hung' | 'gone' | 'lying' | 'reset' | ''
 
 export interface SoftHsm {
-  /** SOFTHSM2_CONF of processes that use it. */
+  /** SOFTHSM2_CONF of processes that use the token. */
   readonly configuration: string
   readonly module: string
-  /** Runs pkcs11-tool on the token, logged in. */
+  /** Runs pkcs11-tool with a login to the token. */
   tool(...words: readonly string[]): void
   makeKey(kind: 'secp256k1' | 'ed25519' | 'secp256r1', label: string, id: string, ...more: readonly string[]): void
-  /** Settings of their own: no other test's refused PIN is known to them. */
+  /** Returns new settings, without the refused PINs of other tests. */
   settings(overrides?: Partial<TokenSettings> & { readonly pinText?: string }): TokenSettings
-  /** The module in front, with its own control file. */
+  /** Returns a module in front of SoftHSM, with a new control file. */
   shim(): Shim
   remove(): void
 }
@@ -41,7 +41,7 @@ export interface SoftHsm {
 export interface Shim {
   readonly module: string
   trouble(word: Trouble): void
-  /** Results of C_Login so far, as hex. */
+  /** Results of C_Login, as hex. */
   logins(): readonly string[]
 }
 
@@ -57,23 +57,12 @@ const run = (command: readonly string[], configuration: string): void => {
 
 const buildShim = (folder: string, softHsm: string): Shim => {
   const place = mkdtempSync(join(folder, 'shim-'))
-  const [library, control, logins] = ['shim.so', 'control', 'logins'].map((name) => join(place, name)) as [
-    string,
-    string,
-    string,
-  ]
-  const { exitCode, stderr } = Bun.spawnSync([
-    compiler ?? 'cc',
-    '-shared',
-    '-fPIC',
-    '-w',
-    `-DCONTROL="${control}"`,
-    `-DLOGINS="${logins}"`,
-    `-DMODULE="${softHsm}"`,
-    '-o',
-    library,
-    join(import.meta.dir, 'shim.c'),
-  ])
+  const pathOf = (name: string): string => join(place, name)
+  const [library, control, logins] = [pathOf('shim.so'), pathOf('control'), pathOf('logins')]
+  const definitions = [`-DCONTROL="${control}"`, `-DLOGINS="${logins}"`, `-DMODULE="${softHsm}"`]
+  const source = join(import.meta.dir, 'shim.c')
+  const command = [compiler ?? 'cc', '-shared', '-fPIC', '-w', ...definitions, '-o', library, source]
+  const { exitCode, stderr } = Bun.spawnSync(command)
   if (exitCode !== 0) throw new Error(`the module in front could not be compiled: ${stderr}`)
   return {
     module: library,
@@ -82,7 +71,7 @@ const buildShim = (folder: string, softHsm: string): Shim => {
   }
 }
 
-/** A token without keys, for processes that the test starts. */
+/** Creates a token without keys, for processes that the test starts. */
 export const makeSoftHsm = (): SoftHsm => {
   if (module === null || util === null || tool === null) throw new Error('softhsm2 or opensc is not installed')
   const folder = mkdtempSync(join(tmpdir(), 'countersign-softhsm-'))
@@ -115,13 +104,13 @@ export const makeSoftHsm = (): SoftHsm => {
 
 let shared: SoftHsm | null = null
 
-/** The token of this process, with the keys `evm` (id 01) and `solana` (id 02). It is there until the process ends. */
+/** Returns the token of this process, with the keys `evm` (id 01) and `solana` (id 02). */
 export const softHsm = (): SoftHsm => {
   if (shared !== null) return shared
   shared = makeSoftHsm()
   shared.makeKey('secp256k1', 'evm', '01')
   shared.makeKey('ed25519', 'solana', '02')
-  // The module reads the environment of the C library, which process.env does not change.
+  // process.env does not change the environment of the C library.
   const libc = dlopen('libc.so.6', { setenv: { args: ['ptr', 'ptr', 'i32'], returns: 'i32' } })
   const text = (value: string): Buffer => Buffer.from(`${value}\0`)
   libc.symbols.setenv(text('SOFTHSM2_CONF'), text(shared.configuration), 1)

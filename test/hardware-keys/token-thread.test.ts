@@ -1,5 +1,4 @@
-// The worker's side of a token: how long it waits for one that does not answer, is slow to fail, or is away from the
-// start.
+// The worker's side of a token that does not answer, is slow to fail, or is unavailable at the start.
 import { afterEach, describe, expect, test } from 'bun:test'
 import { createToken } from '../../src/modules/hardware-keys/token.ts'
 import { AttesterMismatchError, SignerUnusableError, TokenUnavailableError } from '../../src/signing/errors.ts'
@@ -27,13 +26,8 @@ describe.skipIf(WITHOUT_SHIM !== '')(`the thread of a token${WITHOUT_SHIM}`, () 
     const settings = hsm.settings({ module: shim.module, answerMs: ANSWER_MS })
     const { recover } = loadNobleSecp256k1()
     const { address, publicKey } = createToken(settings, { monotonicMs: () => 0, recover }).look(EVM)
-    const reference: KeystoreReference = {
-      id: 'attester_1',
-      kind: 'secp256k1',
-      address,
-      keystorePath: EVM.key,
-      status: 'active',
-    }
+    const attester = { id: 'attester_1', kind: 'secp256k1', status: 'active' } as const
+    const reference: KeystoreReference = { ...attester, address, keystorePath: EVM.key }
     const keys = createTokenKeys({ settings, signer: 'noble', progressed: () => undefined })
     const open = async (change: Partial<KeystoreReference> = {}, mustAnswer = true): Promise<TokenSigner> => {
       const signer = await keys.open({ ...reference, ...change }, mustAnswer)
@@ -53,17 +47,17 @@ describe.skipIf(WITHOUT_SHIM !== '')(`the thread of a token${WITHOUT_SHIM}`, () 
     }
   }
 
-  test('signs, and refuses once it was erased', async () => {
+  test('signs until it is erased', async () => {
     const { open, publicKey } = start()
     const signer = await open()
     expect(recoverWithNoble(signer.sign(DIGEST), DIGEST).toHex()).toBe(publicKey.toHex())
     signer.erase()
     expect(failureOf(signer)).toBeInstanceOf(SignerUnusableError)
-    // The next key starts a thread of its own.
+    // The next key starts a new thread.
     expect((await open()).sign(DIGEST)).toHaveLength(65)
   })
 
-  test('waits once for a token that is slow to fail, then a moment only, and signs when it is back', async () => {
+  test('waits once for a token that is slow to fail, then only briefly, and signs when the token recovers', async () => {
     const { open, trouble } = start()
     const signer = await open()
     signer.sign(DIGEST)
@@ -74,7 +68,7 @@ describe.skipIf(WITHOUT_SHIM !== '')(`the thread of a token${WITHOUT_SHIM}`, () 
     await until(() => failureOf(signer) === null)
   })
 
-  test('does not take the late answer to one digest for the signature of the next', async () => {
+  test('does not use a late answer as the signature of the next digest', async () => {
     const { open, publicKey, trouble } = start()
     const signer = await open()
     trouble('hung')
@@ -85,7 +79,7 @@ describe.skipIf(WITHOUT_SHIM !== '')(`the thread of a token${WITHOUT_SHIM}`, () 
     expect(recoverWithNoble(signed, next).toHex()).toBe(publicKey.toHex())
   })
 
-  test('a new key must be found; one that was in use may be away', async () => {
+  test('requires that a new key is available, but not one that was in use', async () => {
     const { open, trouble } = start()
     const refusal = (change: Partial<KeystoreReference>): Promise<unknown> =>
       open(change).catch((error: unknown) => error)
@@ -96,7 +90,7 @@ describe.skipIf(WITHOUT_SHIM !== '')(`the thread of a token${WITHOUT_SHIM}`, () 
     expect(failureOf(signer)).toBeInstanceOf(TokenUnavailableError)
     const again = await open()
     expect(String(await refusal({ id: 'attester_2' }))).toContain('CKR_DEVICE_REMOVED')
-    // A worker's start.
+    // The start of a worker.
     await open({ id: 'attester_2' }, false)
     trouble('')
     await until(() => failureOf(again) === null)

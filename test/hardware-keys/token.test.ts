@@ -1,5 +1,4 @@
-// Keys in a token, by SoftHSM: they are found, they sign as their address says, and each way in which a token fails is a
-// typed error. A refused PIN is tried once.
+// Keys in a token (SoftHSM): lookup, signatures, failures, and refused PINs, which are not retried.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { createPublicKey, verify } from 'node:crypto'
 import { existsSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
@@ -20,16 +19,14 @@ const EVM = { kind: 'secp256k1', key: 'pkcs11:object=evm', address: null } as co
 const SOLANA = { kind: 'ed25519', key: 'pkcs11:id=%02', address: null } as const
 const DIGEST = sha256('a digest')
 
-/** A token whose clock the test turns. */
-const open = (settings: TokenSettings): Token & { turn(ms: number): void } => {
+/** A token with a manual clock. */
+const open = (settings: TokenSettings): Token & { advance(ms: number): void } => {
   let nowMs = 0
   const token = createToken(settings, { monotonicMs: () => nowMs, recover })
-  return {
-    ...token,
-    turn: (ms) => {
-      nowMs += ms
-    },
+  const advance = (ms: number): void => {
+    nowMs += ms
   }
+  return { ...token, advance }
 }
 
 const failure = (work: () => unknown): Error & { readonly detail: string } => {
@@ -41,13 +38,13 @@ const failure = (work: () => unknown): Error & { readonly detail: string } => {
   throw new Error('nothing was thrown')
 }
 
-test('Windows, where structures are laid out in another way, is not supported', () => {
+test('Windows and 32-bit systems, which have another memory layout of structures, are not supported', () => {
   expect(isPkcs11Supported('win32', 'x64')).toBe(false)
   expect(isPkcs11Supported('linux', 'ia32')).toBe(false)
   expect(isPkcs11Supported('linux', 'x64') && isPkcs11Supported('darwin', 'arm64')).toBe(true)
 })
 
-describe('a signature that a token made', () => {
+describe('a signature of a token', () => {
   const key = testKey(1)
   const signer = loadNobleSecp256k1().createSigner(key)
   const check = createSignatureCheck({ kind: 'secp256k1', publicKey: signer.publicKey }, recover)
@@ -55,7 +52,7 @@ describe('a signature that a token made', () => {
   signer.sign(DIGEST, expected)
   const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
-  test('gets its recovery id, and the lower s', () => {
+  test('gets its recovery id and the low s', () => {
     const high = Buffer.from(expected.subarray(0, 64))
     high.set(Uint8Array.fromHex((ORDER - BigInt(`0x${high.subarray(32).toHex()}`)).toString(16).padStart(64, '0')), 32)
     expect(check(expected.subarray(0, 64), DIGEST).toHex()).toBe(expected.toHex())
@@ -64,9 +61,9 @@ describe('a signature that a token made', () => {
 
   test.each([
     ['of another digest', () => check(expected.subarray(0, 64), sha256('another'))],
-    ['with r of zero', () => check(Buffer.concat([new Uint8Array(32), expected.subarray(32, 64)]), DIGEST)],
-    ['with s of the order', () => check(new Uint8Array(64).fill(0xff), DIGEST)],
-  ])('is refused when it is one %s', (_, work) => {
+    ['with r = 0', () => check(Buffer.concat([new Uint8Array(32), expected.subarray(32, 64)]), DIGEST)],
+    ['with r and s above the order', () => check(new Uint8Array(64).fill(0xff), DIGEST)],
+  ])('%s is refused', (_, work) => {
     expect(failure(work)).toBeInstanceOf(TokenUnavailableError)
   })
 })
@@ -77,7 +74,7 @@ describe.skipIf(WITHOUT_SOFT_HSM !== '')(`a token${WITHOUT_SOFT_HSM}`, () => {
     hsm = softHsm()
   })
 
-  test('signs digests as its EVM key, with low s and the right v', () => {
+  test('signs digests with its EVM key, with low s and the correct v', () => {
     const token = open(hsm.settings())
     const { address, publicKey, isExtractable } = token.look(EVM)
     expect(address).toBe(evmAddressOf(publicKey))
@@ -94,7 +91,7 @@ describe.skipIf(WITHOUT_SOFT_HSM !== '')(`a token${WITHOUT_SOFT_HSM}`, () => {
     expect([...seen].toSorted()).toEqual([27, 28])
   })
 
-  test('signs messages as its Ed25519 key', () => {
+  test('signs messages with its Ed25519 key', () => {
     const token = open(hsm.settings())
     const { address } = token.look(SOLANA)
     const der = Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), bs58.decode(address)])
@@ -103,32 +100,24 @@ describe.skipIf(WITHOUT_SOFT_HSM !== '')(`a token${WITHOUT_SOFT_HSM}`, () => {
     expect(verify(null, DIGEST, key, signature)).toBe(true)
   })
 
-  test('refuses anything but 32 bytes', () => {
-    expect(failure(() => open(hsm.settings()).sign(EVM, new Uint8Array(31)))).toBeInstanceOf(TokenUnusableError)
-  })
-
-  test('never signs with a key that is not the attester’s', () => {
+  test('does not sign other lengths than 32 bytes, or with the key of another address', () => {
     const token = open(hsm.settings())
-    const error = failure(() => token.sign({ ...EVM, address: evmAddressOf(signerOf(2)) }, DIGEST))
+    expect(failure(() => token.sign(EVM, new Uint8Array(31)))).toBeInstanceOf(TokenUnusableError)
+    const { publicKey } = loadNobleSecp256k1().createSigner(testKey(2))
+    const error = failure(() => token.sign({ ...EVM, address: evmAddressOf(publicKey) }, DIGEST))
     expect(error).toBeInstanceOf(AttesterMismatchError)
   })
 
-  test.each<[string, Partial<TokenSettings>, string]>([
-    ['a module that is missing', { module: '/nowhere/module.so' }, '/nowhere/module.so can’t be loaded'],
-    ['a module that is none', { module: 'libc' }, 'libc can’t be loaded'],
-    ['a token of another label', { token: 'another' }, 'has a token labeled another'],
-  ])('is not opened with %s', async (_, overrides, text) => {
-    const { detail } = failure(() => open(hsm.settings(overrides)).look(EVM))
+  test.each<[string, Partial<TokenSettings>, string, string]>([
+    ['a missing module', { module: '/nowhere/module.so' }, EVM.key, '/nowhere/module.so can’t be loaded'],
+    ['a module of another kind', { module: 'libc' }, EVM.key, 'libc can’t be loaded'],
+    ['another token label', { token: 'another' }, EVM.key, 'has a token labeled another'],
+    ['another key label', {}, 'pkcs11:object=none', 'no secp256k1 key pkcs11:object=none'],
+    ['a key of another kind', {}, SOLANA.key, 'no secp256k1 key pkcs11:id=%02'],
+    ['an invalid key name', {}, 'evm', 'evm does not name a key'],
+  ])('is not found with %s', async (_, overrides, key, text) => {
+    const { detail } = failure(() => open(hsm.settings(overrides)).look({ ...EVM, key }))
     expect(detail.replaceAll("'", '’')).toContain(text)
-  })
-
-  test('has no key of another label or kind', () => {
-    const token = open(hsm.settings())
-    expect(failure(() => token.look({ ...EVM, key: 'pkcs11:object=none' })).detail).toContain(
-      'no secp256k1 key pkcs11:object=none',
-    )
-    expect(failure(() => token.look({ ...EVM, key: SOLANA.key })).detail).toContain('no secp256k1 key pkcs11:id=%02')
-    expect(failure(() => token.look({ ...EVM, key: 'evm' })).detail).toContain('evm does not name a key')
   })
 
   describe.skipIf(WITHOUT_SHIM !== '')(`behind a module that fails${WITHOUT_SHIM}`, () => {
@@ -138,7 +127,7 @@ describe.skipIf(WITHOUT_SOFT_HSM !== '')(`a token${WITHOUT_SOFT_HSM}`, () => {
       return { shim, settings, token: open(settings) }
     }
 
-    test('that was taken out is an error, and signs again when it is back', () => {
+    test('fails while it is removed, and signs when it is inserted', () => {
       const { shim, token } = openBehind()
       const before = token.look(EVM)
       shim.trouble('gone')
@@ -146,13 +135,13 @@ describe.skipIf(WITHOUT_SOFT_HSM !== '')(`a token${WITHOUT_SOFT_HSM}`, () => {
       expect(error).toBeInstanceOf(TokenUnavailableError)
       expect(error.detail).toContain('CKR_DEVICE_REMOVED')
       shim.trouble('')
-      // Not asked again at once: other keys must not wait for each try.
+      // It is not retried at once, so that other keys do not wait.
       expect(failure(() => token.sign(EVM, DIGEST)).detail).toBe(error.detail)
-      token.turn(1_000)
+      token.advance(1_000)
       expect(recoverWithNoble(token.sign(EVM, DIGEST), DIGEST).toHex()).toBe(before.publicKey.toHex())
     })
 
-    test('that lost its sessions is logged in to again, within the same call', () => {
+    test('gets a new login in the same call if it lost its sessions', () => {
       const { shim, token } = openBehind()
       token.sign(EVM, DIGEST)
       shim.trouble('reset')
@@ -160,7 +149,7 @@ describe.skipIf(WITHOUT_SOFT_HSM !== '')(`a token${WITHOUT_SOFT_HSM}`, () => {
       expect(shim.logins().at(-1)).toBe('0')
     })
 
-    test('that makes wrong signatures gets none out', () => {
+    test('returns no wrong signatures', () => {
       const { shim, token } = openBehind()
       for (const reference of [EVM, SOLANA]) {
         token.look(reference)
@@ -171,9 +160,9 @@ describe.skipIf(WITHOUT_SOFT_HSM !== '')(`a token${WITHOUT_SOFT_HSM}`, () => {
     })
 
     test.each<[string, TokenSettings['pin']]>([
-      ['a file that is missing', { source: 'file', path: '/nowhere/pin' }],
-      ['a variable that is not set', { source: 'environment', name: 'NO_SUCH_PIN' }],
-    ])('is not asked when the PIN is in %s', (_, pin) => {
+      ['a missing file', { source: 'file', path: '/nowhere/pin' }],
+      ['an unset variable', { source: 'environment', name: 'NO_SUCH_PIN' }],
+    ])('gets no login if the PIN is in %s', (_, pin) => {
       const shim = hsm.shim()
       shim.trouble('reset')
       const error = failure(() => open(hsm.settings({ module: shim.module, pin })).look(EVM))
@@ -182,33 +171,33 @@ describe.skipIf(WITHOUT_SOFT_HSM !== '')(`a token${WITHOUT_SOFT_HSM}`, () => {
       expect(shim.logins()).toEqual([])
     })
 
-    test('keeps one key’s trouble from another', () => {
+    test('signs with a key despite failures of another key', () => {
       const { token } = openBehind()
       expect(failure(() => token.sign({ ...EVM, key: 'pkcs11:object=none' }, DIGEST)).detail).toContain('no secp256k1')
       expect(token.sign(EVM, DIGEST)).toHaveLength(65)
     })
 
-    test('is told a wrong PIN once, whoever tries', () => {
+    test('gets a wrong PIN only once, from any thread', () => {
       const first = openBehind('111111')
       first.shim.trouble('reset')
       expect(failure(() => first.token.look(EVM)).detail).toContain('refused the PIN (CKR_PIN_INCORRECT)')
-      first.token.turn(60_000)
+      first.token.advance(60_000)
       const again = failure(() => first.token.look(EVM))
       expect(again).toBeInstanceOf(TokenUnusableError)
       expect(again.detail).toContain('has refused this PIN before')
-      // Another thread, or the next start.
+      // Another thread, or a restart.
       expect(failure(() => open(first.settings).look(EVM)).detail).toContain('has refused this PIN before')
       expect(first.shim.logins()).toEqual(['a0'])
       const refused = `${first.settings.loginFile}.refused`
       expect(readFileSync(refused).includes('111111')).toBe(false)
       expect(again.detail).not.toContain('111111')
-      // Corrected, it is tried, and the refusal is forgotten.
+      // A corrected PIN is tried, and the refusal is deleted.
       const corrected = { ...first.settings, pin: hsm.settings().pin }
       expect(open(corrected).look(EVM).kind).toBe('secp256k1')
       expect(existsSync(refused)).toBe(false)
     })
 
-    test('is logged in after a claim that a killed process left before the clock was set back', () => {
+    test('gets a login despite the claim of a killed process from before the clock was set back', () => {
       const { shim, settings, token } = openBehind()
       shim.trouble('reset')
       const claim = `${settings.loginFile}.claim`
@@ -219,5 +208,3 @@ describe.skipIf(WITHOUT_SOFT_HSM !== '')(`a token${WITHOUT_SOFT_HSM}`, () => {
     })
   })
 })
-
-const signerOf = (number: number): Uint8Array => loadNobleSecp256k1().createSigner(testKey(number)).publicKey

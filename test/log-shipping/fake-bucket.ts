@@ -1,4 +1,4 @@
-// The part of the S3 protocol that shipping uses, in memory, on a free loopback port; it can be told to fail.
+// An S3 server in memory, on a free loopback port, with the operations of shipping and with faults.
 import { createHash } from 'node:crypto'
 
 export interface FakeBucket {
@@ -6,19 +6,19 @@ export interface FakeBucket {
   readonly objects: Map<string, Buffer>
   /** `METHOD name` of each request. */
   readonly requests: string[]
-  /** Answered with this status instead, while it is not null. */
+  /** Status of every response, unless it is null. */
   failure: number | null
-  /** Flips a bit of what is put. */
+  /** Flips a bit of each stored object. */
   corrupts: boolean
-  /** Sends this many spaces after each object, which its own headers announce and the list does not. */
+  /** Number of spaces after each object, which its headers include, but the list does not. */
   surplus: number
-  /** Sends objects without end, and lists that always go on at the same place. */
+  /** Sends endless objects, and lists with the same continuation token on each page. */
   endless: boolean
-  /** Sends a page of a list without end. */
+  /** Sends an endless page of a list. */
   floods: boolean
-  /** After its objects, lists empty pages that go on somewhere else each time. */
+  /** Sends empty pages with new continuation tokens after the last object. */
   wanders: boolean
-  /** Lists all objects, whatever the prefix. */
+  /** Lists all objects, with any prefix. */
   ignoresPrefix: boolean
   stop(): Promise<void>
 }
@@ -33,15 +33,8 @@ export const startFakeBucket = (bucket: string): FakeBucket => {
   const etags = new WeakMap<Buffer, string>()
   const uploads = new Map<string, Map<number, Buffer>>()
   const requests: string[] = []
-  const state = {
-    failure: null as number | null,
-    corrupts: false,
-    surplus: 0,
-    floods: false,
-    endless: false,
-    wanders: false,
-    ignoresPrefix: false,
-  }
+  const flags = { corrupts: false, floods: false, endless: false, wanders: false, ignoresPrefix: false }
+  const state = { failure: null as number | null, surplus: 0, ...flags }
 
   const store = (key: string, bytes: Buffer, etag: string): void => {
     if (state.corrupts && bytes.length > 0) bytes[0] = (bytes[0] as number) ^ 1
@@ -59,9 +52,10 @@ export const startFakeBucket = (bucket: string): FakeBucket => {
       (key) =>
         `<Contents><Key>${key}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified><ETag>&quot;x&quot;</ETag><Size>${objects.get(key)?.length}</Size></Contents>`,
     )
-    return new Response(
-      `<?xml version="1.0" encoding="UTF-8"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>${bucket}</Name><KeyCount>${page.length}</KeyCount><MaxKeys>${PAGE}</MaxKeys><IsTruncated>${more}</IsTruncated>${more ? `<NextContinuationToken>${state.endless ? 'again' : (page.at(-1) ?? `~${requests.length}`)}</NextContinuationToken>` : ''}${contents.join('')}</ListBucketResult>`,
-    )
+    const token = state.endless ? 'again' : (page.at(-1) ?? `~${requests.length}`)
+    const next = more ? `<NextContinuationToken>${token}</NextContinuationToken>` : ''
+    const head = `<Name>${bucket}</Name><KeyCount>${page.length}</KeyCount><IsTruncated>${more}</IsTruncated>`
+    return new Response(`<ListBucketResult>${head}${next}${contents.join('')}</ListBucketResult>`)
   }
 
   const answer = (method: string, key: string, query: URLSearchParams, body: Buffer): Response => {
@@ -93,11 +87,10 @@ export const startFakeBucket = (bucket: string): FakeBucket => {
       return new Response(null, { status: 204 })
     }
     const headers = { etag: etags.get(found) ?? `"${md5(found)}"`, 'last-modified': 'Thu, 01 Jan 2026 00:00:00 GMT' }
-    return method === 'HEAD'
-      ? new Response(null, { headers: { ...headers, 'content-length': String(found.length + state.surplus) } })
-      : new Response(state.endless ? withoutEnd() : Buffer.concat([found, Buffer.alloc(state.surplus, ' ')]), {
-          headers,
-        })
+    const length = { 'content-length': String(found.length + state.surplus) }
+    if (method === 'HEAD') return new Response(null, { headers: { ...headers, ...length } })
+    const content = state.endless ? withoutEnd() : Buffer.concat([found, Buffer.alloc(state.surplus, ' ')])
+    return new Response(content, { headers })
   }
 
   const server = Bun.serve({
@@ -112,10 +105,6 @@ export const startFakeBucket = (bucket: string): FakeBucket => {
       return answer(request.method, key, searchParams, body)
     },
   })
-  return Object.assign(state, {
-    endpoint: `http://127.0.0.1:${server.port}`,
-    objects,
-    requests,
-    stop: () => server.stop(true),
-  })
+  const endpoint = `http://127.0.0.1:${server.port}`
+  return Object.assign(state, { endpoint, objects, requests, stop: () => server.stop(true) })
 }

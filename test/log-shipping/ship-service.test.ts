@@ -1,4 +1,4 @@
-// A running service ships its decisions by itself, takes the last ones along when it stops, and says how far behind it is.
+// Shipping of decisions by a running service, including the last ones before it stops, with metrics.
 import { afterEach, describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { verifyNodes } from '../../src/modules/log-shipping/verify-nodes.ts'
@@ -49,7 +49,7 @@ describe('the service', () => {
     expect(report.nodes.map(({ decisions }) => decisions)).toEqual([5])
   }, 60_000)
 
-  test('ships to a bucket with credentials that no command line shows', async () => {
+  test('ships to a bucket with credentials from the environment', async () => {
     const bucket = startFakeBucket('logs')
     const service = await startService({
       environment: {
@@ -73,7 +73,7 @@ describe('the service', () => {
     expect(report).toMatchObject({ ok: true, nodes: [{ decisions: 2 }] })
   }, 60_000)
 
-  test('does not start with a bucket and no credentials', async () => {
+  test('does not start with a bucket without credentials', async () => {
     const started = startService({ arguments: ['--decisions-ship', 's3://logs'] })
     await expect(started).rejects.toThrow('COUNTERSIGN_DECISIONS_SHIP_CREDENTIALS')
   }, 60_000)
