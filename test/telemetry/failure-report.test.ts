@@ -1,4 +1,4 @@
-// What is logged of failed answers: each bug, and an outage once a second.
+// Log lines of failed requests: one per internal error, and one per second and outage.
 import { beforeEach, expect, test } from 'bun:test'
 import {
   CountersignError,
@@ -33,7 +33,7 @@ beforeEach(() => {
   })
 })
 
-test('every error that is not ours is logged', () => {
+test('every unexpected error is logged', () => {
   const bug = new Error('canary')
   report(bug, 'a')
   report(bug, 'b')
@@ -43,7 +43,7 @@ test('every error that is not ours is logged', () => {
   ])
 })
 
-test('an outage is logged at once, then once a second with what was left out', () => {
+test('an outage is logged at once, and then once per second with the number of omitted lines', () => {
   const outage = new DependencyUnavailableError('the store is not available')
   for (let request = 0; request < 1_000; request++) report(outage, `r${request}`)
   nowMs = 999
@@ -59,24 +59,24 @@ test('an outage is logged at once, then once a second with what was left out', (
   ])
 })
 
-test('one outage does not hide another', () => {
+test('each outage has its own limit of lines', () => {
   report(new DependencyUnavailableError('the store is not available'), 'a')
   report(new DependencyUnavailableError('the decision log can not be written'), 'b')
   expect(lines.map(([, , { requestId }]) => requestId)).toEqual(['a', 'b'])
 })
 
-test('however many outages there are, few are kept', () => {
+test('the number of remembered outages is limited', () => {
   for (let index = 0; index < 1_000; index++) report(new DependencyUnavailableError(`part ${index}`), 'a')
   report(new DependencyUnavailableError('part 0'), 'a')
   expect(lines).toHaveLength(1_001)
 })
 
-test('the trace of the request is named, if it has one', () => {
+test('a line contains the trace id of the request', () => {
   report(new Error('canary'), 'a', '4bf92f3577b34da6a3ce929d0e0e4736')
   expect(lines[0]?.[2]).toMatchObject({ requestId: 'a', traceId: '4bf92f3577b34da6a3ce929d0e0e4736' })
 })
 
-test('a refusal is a line each at info, without what was sent; under load most are only counted', () => {
+test('refusals are logged at level info without values of the request, at most 50 per second', () => {
   const secret = 'csa_live_canary'
   report(new PolicyMissingError('verification hash', secret), 'a')
   report(new FieldInvalidError('from', 'must be an EVM address'), 'b')

@@ -1,4 +1,4 @@
-// What was delivered, stored and erased, as a scrape shows it.
+// Metrics of identity: deliveries, evidence, retention and automatic decisions.
 import { afterEach, expect, test } from 'bun:test'
 import { createDecisionTimes, type IdentityMetrics } from '../../src/telemetry/identity-metrics.ts'
 import { METRICS } from '../../src/telemetry/metric-table.ts'
@@ -30,18 +30,16 @@ const NAMES = [
   METRICS.retentionRuns,
 ].map(({ name }) => name)
 
-/** The sample lines of these metrics. */
+/** Returns the sample lines of these metrics. */
 const scrape = async (identity?: () => IdentityMetrics): Promise<string[]> => {
-  opened = createMetrics({
-    chains: [],
-    build: { version: '1.2.3', runtime: '9.9.9', signer: 'noble', store: 'sqlite' },
-  })
+  const build = { version: '1.2.3', runtime: '9.9.9', signer: 'noble', store: 'sqlite' }
+  opened = createMetrics({ chains: [], build })
   if (identity !== undefined) opened.watchIdentity(identity)
   const lines = (await opened.expose()).split('\n')
   return lines.filter((line) => NAMES.some((name) => line.startsWith(`${name}{`) || line.startsWith(`${name} `)))
 }
 
-test('every count has a sample with its label', async () => {
+test('each count has a labeled sample', async () => {
   expect(await scrape(() => FULL)).toEqual([
     'countersign_webhook_deliveries_total{outcome="delivered"} 7',
     'countersign_webhook_deliveries_total{outcome="retried"} 2',
@@ -56,7 +54,7 @@ test('every count has a sample with its label', async () => {
   ])
 })
 
-test('a queue that was not read yet has none, and neither has a process without identity', async () => {
+test('an unread queue has no samples, and neither has a process without identity', async () => {
   const lines = await scrape(() => ({ ...FULL, webhookQueue: null }))
   expect(lines).toHaveLength(8)
   expect(lines.join()).not.toContain('waiting')
@@ -64,7 +62,7 @@ test('a queue that was not read yet has none, and neither has a process without 
   expect(await scrape()).toEqual([])
 })
 
-test('automatic decisions have their outcome and how long they took since handing in', async () => {
+test('automatic decisions have their outcome, and the time since the submission', async () => {
   await scrape(() => FULL)
   const lines = ((await opened?.expose()) ?? '').split('\n')
   const of = (outcome: string, le: string) =>

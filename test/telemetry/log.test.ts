@@ -1,3 +1,4 @@
+// Log lines: format, redaction, limits, and writing to standard error.
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
@@ -24,19 +25,16 @@ describe('a line', () => {
     ])
   })
 
-  test('is written from its level on', () => {
-    const { log, lines } = setUp({ level: 'warn' })
-    log.debug('a')
-    log.info('b')
-    log.warn('c')
-    log.error('d')
-    expect(lines.map((line) => (JSON.parse(line) as { message: string }).message)).toEqual(['c', 'd'])
-    const everything = setUp({ level: 'debug' })
-    everything.log.debug('a')
-    expect(everything.last()).toMatchObject({ level: 'debug', message: 'a' })
+  test.each([
+    ['debug', ['debug', 'info', 'warn', 'error']],
+    ['warn', ['warn', 'error']],
+  ] as const)('is written if its level is at least %s', (level, written) => {
+    const { log, lines } = setUp({ level })
+    for (const each of ['debug', 'info', 'warn', 'error'] as const) log[each]('x')
+    expect(lines.map((line) => (JSON.parse(line) as { level: string }).level)).toEqual([...written])
   })
 
-  test('carries the fields of its logger, its own first', () => {
+  test('has the fields of its logger, unless its own fields have the same names', () => {
     const { log, last } = setUp()
     const child = log.with({ request_id: 'r-1', slot: 1 }).with({ slot: 2 })
     child.info('x', { slot: 3 })
@@ -45,21 +43,16 @@ describe('a line', () => {
     expect(last()).not.toHaveProperty('slot')
   })
 
-  test('no field passes for time, level or message, and none adds a line', () => {
+  test('has no field that replaces time, level or message, or adds a line', () => {
     const { log, lines, last } = setUp()
     log.info('real\nline', { level: 'error', message: 'forged', time: 0, 'a"b\n': '\n{"level":"error"}\u2028' })
     expect(lines).toHaveLength(1)
     expect(lines[0]!.indexOf('\n')).toBe(lines[0]!.length - 1)
-    expect(last()).toMatchObject({
-      level: 'info',
-      message: 'real\nline',
-      level_: 'error',
-      message_: 'forged',
-      time_: 0,
-    })
+    const renamed = { level_: 'error', message_: 'forged', time_: 0 }
+    expect(last()).toMatchObject({ level: 'info', message: 'real\nline', ...renamed })
   })
 
-  test('names its fields in snake case, and no two alike', () => {
+  test('has unique field names in snake case', () => {
     const { log, lines } = setUp()
     log
       .with({ requestId: 'r-1' })
@@ -71,7 +64,7 @@ describe('a line', () => {
     expect(lines[1]).toEndWith(`,"api_key":"${REDACTED}","client_secret":"${REDACTED}"}\n`)
   })
 
-  test('leaves out what is undefined', () => {
+  test('omits undefined fields', () => {
     const { log, last } = setUp()
     log.info('x', { rule: undefined })
     expect(last()).not.toHaveProperty('rule')
@@ -82,7 +75,7 @@ describe('secrets', () => {
   const { text: canary } = mintApiKey('attestation', 'live')
   const hexKey = createHash('sha256').update('countersign test key 2').digest('hex')
 
-  test('are nowhere in a line, however they get into it', () => {
+  test('are redacted in messages, errors, names, values and nested objects', () => {
     const { log, lines } = setUp()
     const cause = new Error(`refused ${canary}`)
     const error = Object.assign(new TypeError(`bad ${canary} ${hexKey}`, { cause }), { code: canary })
@@ -104,30 +97,19 @@ describe('secrets', () => {
     log.with({ key: canary }).warn('child')
     const all = lines.join('')
     expect(lines).toHaveLength(2)
-    expect(all).not.toContain(canary)
-    expect(all).not.toContain(canary.slice(21))
-    expect(all).not.toContain(hexKey)
-    expect(all).not.toContain('plain-secret')
-    expect(all).not.toContain([...Buffer.from(hexKey, 'hex')].slice(0, 4).join(','))
+    const bytes = [...Buffer.from(hexKey, 'hex')].slice(0, 4).join(',')
+    for (const secret of [canary, canary.slice(21), hexKey, 'plain-secret', bytes]) expect(all).not.toContain(secret)
     expect(all).toContain(REDACTED)
     expect(all).toContain('*/*')
   })
 
-  test('any value at all', () => {
+  test('are redacted in any value', () => {
     const { log, lines } = setUp()
+    const secrets = [canary, hexKey, `0x${hexKey}`, `a ${canary} b`, new Error(canary)]
     const value = fc.letrec((tie) => ({
       any: fc.oneof(
         { maxDepth: 4 },
-        fc.constantFrom<unknown>(
-          canary,
-          hexKey,
-          `0x${hexKey}`,
-          `a ${canary} b`,
-          new Error(canary),
-          1n,
-          undefined,
-          Symbol('x'),
-        ),
+        fc.constantFrom<unknown>(...secrets, 1n, undefined, Symbol('x')),
         fc.string(),
         fc.array(tie('any'), { maxLength: 4 }),
         fc.dictionary(fc.oneof(fc.string(), fc.constant(canary)), tie('any'), { maxKeys: 4 }),
@@ -148,7 +130,7 @@ describe('secrets', () => {
 })
 
 describe('an error', () => {
-  test('is its class, code and place, never its message', () => {
+  test('has its class, code and frames, but not its message', () => {
     const { log, last } = setUp()
     const cause = Object.assign(new Error('SELECT secret FROM keys'), { code: 'SQLITE_BUSY' })
     log.error('x', { error: new DependencyUnavailableError('the store is down', { cause }) })
@@ -162,7 +144,7 @@ describe('an error', () => {
     expect(JSON.stringify(last())).not.toContain('SELECT')
   })
 
-  test('about a file has its path and a description instead of frames', () => {
+  test('of a file has its path and a description, without frames', () => {
     const { log, last } = setUp()
     const cause = Object.assign(new Error('text'), { errno: 13, code: 'SQLITE_FULL', path: '/data/countersign.db' })
     log.error('x', { error: new DependencyUnavailableError('the store is down', { cause }) })
@@ -177,13 +159,13 @@ describe('an error', () => {
     expect(last()['error']).toEqual({ class: 'Error', code: 'ENOENT', path: '/geo.mmdb' })
   })
 
-  test('a message that looks like a stack is still not printed', () => {
+  test('with a message that looks like a stack omits it', () => {
     const { log, lines } = setUp()
     log.error('x', { error: new Error('first\n    at input (canary:1:1)\n    at more (canary:2:2)') })
     expect(lines[0]).not.toContain('canary')
   })
 
-  test('a cause that is no error is only typed, and a ring of causes ends', () => {
+  test('has the type of a cause that is not an error, and a limited number of circular causes', () => {
     expect(loggable(new Error('x', { cause: 'canary' }))).toMatchObject({ cause: 'string' })
     const ring = new Error('x')
     ring.cause = ring
@@ -191,100 +173,63 @@ describe('an error', () => {
   })
 })
 
-describe('size and shape', () => {
-  test('depth, items, fields and text are capped', () => {
+describe('loggable', () => {
+  test('limits depth, items, fields and text', () => {
     let deep: unknown = 'canary'
     for (let i = 0; i < 50; i++) deep = { deep }
     expect(JSON.stringify(loggable(deep))).not.toContain('canary')
-    expect((loggable(Array.from({ length: 1_000 }, () => 'x')) as unknown[]).length).toBe(65)
-    expect(
-      Object.keys(loggable(Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`f${i}`, i]))) as object),
-    ).toHaveLength(64)
+    const many = Array.from({ length: 1_000 }, (_, i) => [`f${i}`, i] as const)
+    expect((loggable(many) as unknown[]).length).toBe(65)
+    expect(Object.keys(loggable(Object.fromEntries(many)) as object)).toHaveLength(64)
     expect((loggable('x y '.repeat(5_000)) as string).length).toBe(4_097)
     expect(loggable('x'.repeat(100_000))).toBe('[100000 characters]')
   })
 
-  test('everything else has a form', () => {
-    expect(
-      loggable({
-        n: Number.NaN,
-        b: 2n ** 70n,
-        d: new Date(0),
-        bad: new Date(Number.NaN),
-        f: () => 1,
-        s: Symbol('x'),
-        u: undefined,
-        bytes: new Uint8Array(3),
-        map: new Map([[1, 2]]),
-        few: [1, 2, 3],
-      }),
-    ).toEqual({
-      n: 'NaN',
-      b: '1180591620717411303424',
-      d: '1970-01-01T00:00:00.000Z',
-      bad: null,
-      f: '[function]',
-      s: '[symbol]',
-      u: null,
-      bytes: '[3 bytes]',
-      map: '[1 entries]',
-      few: [1, 2, 3],
-    })
+  test.each<[expected: string | null, value: unknown]>([
+    ['NaN', Number.NaN],
+    ['1180591620717411303424', 2n ** 70n],
+    ['1970-01-01T00:00:00.000Z', new Date(0)],
+    [null, new Date(Number.NaN)],
+    ['[function]', () => 1],
+    ['[symbol]', Symbol('x')],
+    [null, undefined],
+    ['[3 bytes]', new Uint8Array(3)],
+    ['[1 entries]', new Map([[1, 2]])],
+  ])('represents a value as %j', (expected, value) => {
+    expect(loggable({ value, few: [1, 2, 3] })).toEqual({ value: expected, few: [1, 2, 3] } as never)
   })
 
-  test('__proto__ is a name like any other', () => {
+  test('keeps a field named __proto__ without effect on prototypes', () => {
     const logged = loggable(JSON.parse('{"__proto__":{"polluted":1}}')) as Record<string, unknown>
     expect(Object.hasOwn(logged, '__proto__')).toBe(true)
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
   })
 })
 
-describe('never throws', () => {
+describe('the logger does not throw', () => {
+  const fail = (): never => {
+    throw new Error('no')
+  }
+  const circular: Record<string, unknown> = {}
+  circular['self'] = circular
   const hostile: Record<string, unknown> = {
-    'a ring': (() => {
-      const ring: Record<string, unknown> = {}
-      ring['self'] = ring
-      return ring
-    })(),
-    'a getter that throws': {
-      get x() {
-        throw new Error('no')
-      },
-    },
-    'a proxy that throws': new Proxy(
-      {},
-      {
-        ownKeys: () => {
-          throw new Error('no')
-        },
-      },
-    ),
-    'toJSON that throws': {
-      toJSON: () => {
-        throw new Error('no')
-      },
-    },
-    'an error whose name throws': Object.defineProperty(new Error('x'), 'name', {
-      get: () => {
-        throw new Error('no')
-      },
-    }),
+    'a circular object': circular,
+    'a getter that throws': Object.defineProperty({}, 'x', { get: fail, enumerable: true }),
+    'a proxy that throws': new Proxy({}, { ownKeys: fail }),
+    'toJSON that throws': { toJSON: fail },
+    'an error whose name throws': Object.defineProperty(new Error('x'), 'name', { get: fail }),
     'an object without a prototype': Object.create(null),
   }
 
-  test.each(Object.entries(hostile))('%s', (_name, value) => {
+  test.each(Object.entries(hostile))('for %s', (_name, value) => {
     const { log, lines, last } = setUp()
     log.error('x', { value })
     expect(lines).toHaveLength(1)
     expect(last()).toHaveProperty('value')
   })
 
-  test('fields that throw, and a writer that throws or refuses, are counted', () => {
-    const broken = setUp({
-      write: () => {
-        throw new Error('EPIPE')
-      },
-    })
+  test('for fields that throw, or a writer that throws or refuses: it counts the dropped lines', () => {
+    const broken = setUp({ write: fail })
     broken.log.info('x')
     broken.log.with({ a: 1 }).info('y')
     expect(broken.log.dropped()).toBe(2)
@@ -299,7 +244,7 @@ describe('never throws', () => {
 })
 
 describe('standard error', () => {
-  /** A stream whose reader takes nothing until the test says so. */
+  /** A stream whose reader can stall. */
   const createStream = () => {
     const listeners: Record<'error' | 'drain', () => void> = { error: () => undefined, drain: () => undefined }
     const written: string[] = []
@@ -316,7 +261,7 @@ describe('standard error', () => {
     return { stream, listeners, written }
   }
 
-  test('a broken pipe ends the writing, not the process', () => {
+  test('is not written to after a broken pipe, and the process continues', () => {
     const { stream, listeners, written } = createStream()
     const write = createLineWriter(stream)
     expect(write('a')).toBe(true)
@@ -325,7 +270,7 @@ describe('standard error', () => {
     expect(written).toEqual(['a'])
   })
 
-  test('a reader that stalls fills no more than a megabyte, and is written to again once it reads', () => {
+  test('buffers at most a megabyte while its reader stalls', () => {
     const { stream, listeners, written } = createStream()
     const write = createLineWriter(stream)
     stream.flowing = false

@@ -1,4 +1,4 @@
-// What goes to a collector, read by the decoder that OpenTelemetry generates from the protocol's schema.
+// The encoding of traces in OTLP, decoded with the classes that OpenTelemetry generates from the schema.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { encodeTraces, readRejectedSpans } from '../../src/modules/tracing/otlp.ts'
@@ -22,47 +22,42 @@ const anyTrace: fc.Arbitrary<FinishedTrace> = fc.record({
   failed: fc.boolean(),
 })
 
-describe('traces on their way to a collector', () => {
-  test('are what the schema’s own decoder reads', () => {
-    fc.assert(
-      fc.property(fc.array(anyTrace, { maxLength: 5 }), (traces) => {
-        const { resources, scopes, spans } = decodeRequest(encodeTraces(traces, { 'service.name': 'countersign' }))
-        expect(resources).toEqual([{ 'service.name': 'countersign' }])
-        expect(scopes).toEqual(['countersign'])
-        expect(spans).toHaveLength(traces.reduce((sum, trace) => sum + trace.spans.length, 0))
-        let at = 0
-        for (const { traceId, parentId, spans: sent, unixOffsetMs, failed } of traces) {
-          const received = spans.slice(at, at + sent.length)
-          at += sent.length
-          sent.forEach((span, index) => {
-            const found = received[index]
-            expect(found).toMatchObject({ traceId, name: span.name, attributes: span.attributes })
-            expect(found?.kind).toBe(index === 0 ? 2 : 1)
-            expect(found?.failed).toBe(index === 0 && failed)
-            expect(found?.parentId).toBe(
-              span.parent === null ? (parentId ?? '') : (received[span.parent]?.spanId ?? 'none'),
-            )
-            expect(Math.abs(Number(found?.startNs) / 1e6 - (span.startMs + unixOffsetMs))).toBeLessThan(0.002)
-            expect(Math.abs(Number(found?.endNs) / 1e6 - (span.endMs + unixOffsetMs))).toBeLessThan(0.002)
-          })
-        }
-        expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(spans.length)
-        expect(spans.every(({ spanId }) => spanId.length === 16)).toBe(true)
-      }),
-      { numRuns: 60 },
-    )
-  })
+test('the decoder of the schema reads the encoded traces', () => {
+  fc.assert(
+    fc.property(fc.array(anyTrace, { maxLength: 5 }), (traces) => {
+      const { resources, scopes, spans } = decodeRequest(encodeTraces(traces, { 'service.name': 'countersign' }))
+      expect(resources).toEqual([{ 'service.name': 'countersign' }])
+      expect(scopes).toEqual(['countersign'])
+      expect(spans).toHaveLength(traces.reduce((sum, trace) => sum + trace.spans.length, 0))
+      let at = 0
+      for (const { traceId, parentId, spans: sent, unixOffsetMs, failed } of traces) {
+        const received = spans.slice(at, at + sent.length)
+        at += sent.length
+        sent.forEach(({ name, attributes, parent, startMs, endMs }, index) => {
+          const found = received[index]
+          const kind = index === 0 ? 2 : 1
+          expect(found).toMatchObject({ traceId, name, attributes, kind, failed: index === 0 && failed })
+          expect(found?.parentId).toBe(parent === null ? (parentId ?? '') : (received[parent]?.spanId ?? 'none'))
+          expect(Math.abs(Number(found?.startNs) / 1e6 - (startMs + unixOffsetMs))).toBeLessThan(0.002)
+          expect(Math.abs(Number(found?.endNs) / 1e6 - (endMs + unixOffsetMs))).toBeLessThan(0.002)
+        })
+      }
+      expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(spans.length)
+      expect(spans.every(({ spanId }) => spanId.length === 16)).toBe(true)
+    }),
+    { numRuns: 60 },
+  )
 })
 
-describe('what a collector answers', () => {
-  test('says how many spans it did not take', () => {
+describe('the response of a collector', () => {
+  test('contains the number of rejected spans', () => {
     expect(readRejectedSpans(new Uint8Array())).toBe(0)
     expect(readRejectedSpans(partialSuccess(0, 'a warning'))).toBe(0)
     expect(readRejectedSpans(partialSuccess(3))).toBe(3)
     expect(readRejectedSpans(partialSuccess(70_000, 'x'.repeat(300)))).toBe(70_000)
   })
 
-  test('is never trusted to be well-formed', () => {
+  test('may be malformed', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         const rejected = readRejectedSpans(bytes)

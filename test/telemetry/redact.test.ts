@@ -1,3 +1,4 @@
+// Redaction of secrets in texts and of fields with secret names.
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import bs58 from 'bs58'
@@ -14,19 +15,19 @@ describe('names', () => {
   test.each(words`
     apiKey x-api-key API_KEY Authorization proxy-authorization cookie Set-Cookie password signer_passphrase
     client_secret accessToken tokens secrets private_key walletPrivateKey secretKey seed mnemonic keystore
-  `)('%s holds a secret', (name) => {
+  `)('%s is secret', (name) => {
     expect(isSecretName(name)).toBe(true)
   })
   test.each(['key_id', 'keyId', 'organization', 'request_id', 'uuid', 'attester', 'tokenCount', 'path', ''])(
-    '%p does not',
+    '%p is not secret',
     (name) => {
       expect(isSecretName(name)).toBe(false)
     },
   )
 })
 
-describe('texts', () => {
-  test('a key of any kind, wherever it stands', () => {
+describe('redactText', () => {
+  test('redacts API keys of any kind, in any position', () => {
     for (const kind of KINDS) {
       for (const environment of ['live', 'test'] as const) {
         const { text } = mintApiKey(kind, environment)
@@ -41,15 +42,15 @@ describe('texts', () => {
 
   test.each([
     ['32 bytes of hex', HEX_KEY],
-    ['with 0x', `0x${HEX_KEY}`],
-    ['in upper case', HEX_KEY.toUpperCase()],
+    ['32 bytes with 0x', `0x${HEX_KEY}`],
+    ['32 bytes in upper case', HEX_KEY.toUpperCase()],
     ['64 bytes of hex', HEX_KEY + HEX_KEY],
     ['64 bytes of base58', KEY_PAIR],
-  ])('%s', (_name, secret) => {
+  ])('redacts %s', (_name, secret) => {
     expect(redactText(`key=${secret};`)).toBe(`key=${REDACTED};`)
   })
 
-  test('a PEM block goes whole', () => {
+  test('redacts a whole PEM block', () => {
     expect(redactText('x\n-----BEGIN ENCRYPTED PRIVATE KEY-----\nMIIB\n-----END')).toBe(REDACTED)
   })
 
@@ -61,12 +62,12 @@ describe('texts', () => {
     ['a project', 'x-0123456789abcdef0123456789abcdef'],
     ['words', 'the store is unavailable; it was a live_test_ of csb_live_ things'],
     ['nothing', ''],
-  ])('%s stays', (_name, text) => {
+  ])('keeps %s', (_name, text) => {
     expect(redactText(text)).toBe(text)
   })
 })
 
-test('no text keeps an API key or a hex key, whatever surrounds it', () => {
+test('API keys and hex keys are redacted in any surrounding text', () => {
   const surroundings = fc.string({ unit: 'binary', maxLength: 30 })
   const keys = fc.constantFrom(...KINDS.map((kind) => mintApiKey(kind, 'live').text))
   const separator = fc.constantFrom(' ', '"', ':', '/', '\n', '=', '-', '\u0000', 'é')

@@ -1,4 +1,4 @@
-// What is counted of each organization until it is handed over: once, also when it could not be written the first time.
+// Latencies per organization, which are written once even if the first attempt fails.
 import { expect, test } from 'bun:test'
 import type { BucketCounts } from '../../src/lib/histogram.ts'
 import { createOrganizationLatency } from '../../src/telemetry/request-metrics.ts'
@@ -13,7 +13,7 @@ const drained = async (latency: ReturnType<typeof createOrganizationLatency>) =>
   return taken
 }
 
-test('each organization is handed over once, and what could not be written again with what came meanwhile', async () => {
+test('each latency is drained once; after a failure, it is drained with later ones', async () => {
   const latency = createOrganizationLatency()
   latency.record('one', 1)
   latency.record('one', 900)
@@ -28,7 +28,7 @@ test('each organization is handed over once, and what could not be written again
   expect(await drained(latency)).toEqual({})
 })
 
-test('no more organizations than fit are measured at a time', async () => {
+test('the number of measured organizations is limited until they are drained', async () => {
   const latency = createOrganizationLatency(2)
   for (const organizationId of ['a', 'b', 'c', 'a']) latency.record(organizationId, 1)
   expect(await drained(latency)).toEqual({ a: 2, b: 1 })

@@ -1,4 +1,4 @@
-// Which requests are traced, and what becomes of their stages.
+// Traces of requests: stages, limits and sampling.
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { createRequestTrace, type FinishedTrace, type RequestTrace } from '../../src/telemetry/request-trace.ts'
 import { createTracer } from '../../src/telemetry/tracer.ts'
@@ -40,7 +40,7 @@ const after = (milliseconds: number, step: () => void): void => {
 }
 
 describe('the stages of a request', () => {
-  test('follow each other, with the pool’s and the worker’s times on this clock', () => {
+  test('follow each other, with the times of the pool and the worker on the same clock', () => {
     const trace = begin()
     after(1, () => trace.enter('front'))
     after(2, () => trace.enter('policy'))
@@ -88,7 +88,7 @@ describe('the stages of a request', () => {
     expect(finished[0]?.spans[6]?.attributes).toMatchObject({ 'countersign.fact.answered': false })
   })
 
-  test('of a request that was cut off end where it waited', () => {
+  test('of a request that timed out end in the stage where it waited', () => {
     const queued = begin()
     after(1, () => queued.enterPool())
     after(9, () => queued.end(408))
@@ -102,7 +102,7 @@ describe('the stages of a request', () => {
     expect(shape().slice(2)).toEqual(['queue < POST /v2/attestation 10-12', 'worker < POST /v2/attestation 12-20'])
   })
 
-  test('take nothing of what goes on after the answer', () => {
+  test('do not change after the answer', () => {
     const trace = begin()
     trace.error('DEADLINE_EXCEEDED')
     after(5, () => trace.end(503))
@@ -120,7 +120,7 @@ describe('the stages of a request', () => {
     expect(before?.spans[0]?.attributes).toMatchObject({ 'error.type': 'DEADLINE_EXCEEDED' })
   })
 
-  test('stay inside the worker’s span when the clocks disagree, and a denial has no signature', () => {
+  test('are within the worker’s span even if the clocks differ, and a denial has no signature', () => {
     const trace = begin()
     const stages = trace.enterPool()
     stages.dispatchedMs = 4
@@ -134,7 +134,7 @@ describe('the stages of a request', () => {
     ])
   })
 
-  test('are bounded in number', () => {
+  test('are limited in number', () => {
     const trace = begin()
     trace.enter('facts')
     for (let question = 0; question < 1_000; question++) trace.asks('read', 'base')(true)
@@ -153,7 +153,7 @@ describe('the stages of a request', () => {
     expect(finished[1]?.spans.length).toBeLessThan(135)
   })
 
-  test('of a batch are those of eight elements at most, spread over it', () => {
+  test('of a batch belong to at most eight elements, spread over the batch', () => {
     const trace = begin()
     after(1, () => trace.enter('front'))
     const release = trace.hold()
@@ -176,7 +176,7 @@ describe('the stages of a request', () => {
     first?.end(200)
     elements[3]?.error('OVERLOADED')
     elements[3]?.end(503)
-    // The answer's lines are still written: the trace ends with the last of them.
+    // The trace ends with the last line of the answer.
     trace.end(200)
     expect(finished).toHaveLength(0)
     after(1, release)
@@ -221,20 +221,22 @@ describe('sampling', () => {
     })
   const parent = (sampled: boolean) => ({ traceId: TRACE_ID, parentId: PARENT_ID, sampled })
 
-  test('draws a share of the requests that nobody else traces', () => {
-    expect(tracerWith(0.25, 0.24).begin(null, 'GET', '/x', 0)).not.toBeNull()
-    expect(tracerWith(0.25, 0.25).begin(null, 'GET', '/x', 0)).toBeNull()
-    expect(tracerWith(0, 0).begin(null, 'GET', '/x', 0)).toBeNull()
-    expect(tracerWith(1, 0.999_999).begin(null, 'GET', '/x', 0)).not.toBeNull()
+  test.each([
+    [0.25, 0.24, true],
+    [0.25, 0.25, false],
+    [0, 0, false],
+    [1, 0.999_999, true],
+  ])('with a share of %p and a random number of %p is %p', (share, drawn, isTraced) => {
+    expect(tracerWith(share, drawn).begin(null, 'GET', '/x', 0) !== null).toBe(isTraced)
   })
 
-  test('does as the caller’s trace does, whatever the share', () => {
+  test('follows the sampling of the caller', () => {
     expect(tracerWith(1, 0).begin(parent(false), 'GET', '/x', 0)).toBeNull()
     tracerWith(0, 0.5).begin(parent(true), 'GET', '/x', 0)?.end(200)
     expect(finished[0]).toMatchObject({ traceId: TRACE_ID, parentId: PARENT_ID })
   })
 
-  test('gives each trace that begins here an id of its own', () => {
+  test('gives each new trace a unique id', () => {
     for (let n = 0; n < 2; n++) tracerWith(1, 0).begin(null, 'GET', '/x', 0)?.end(200)
     const [one, other] = finished
     expect(one?.traceId).toMatch(/^[0-9a-f]{32}$/)
@@ -242,7 +244,7 @@ describe('sampling', () => {
     expect(one?.parentId).toBeNull()
   })
 
-  test('traces nothing while the exporter has no room', () => {
+  test('is off while the buffer of the exporter is full', () => {
     expect(tracerWith(1, 0, false).begin(parent(true), 'GET', '/x', 0)).toBeNull()
   })
 })

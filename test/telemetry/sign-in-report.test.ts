@@ -1,9 +1,9 @@
-// What is logged of sign-ins: each one that succeeds, and refusals without a flood of lines.
+// Log lines of sign-ins, with a limit for refusals.
 import { expect, test } from 'bun:test'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { createSignInReport } from '../../src/telemetry/sign-in-report.ts'
 
-test('a line has kind, account, address and code; beyond fifty refusals a second they are counted', () => {
+test('a line contains kind, account, address and code; at most 50 refusals per second are logged', () => {
   const lines: Record<string, unknown>[] = []
   let nowMs = 0
   const log = createLogger({ level: 'info', write: (line) => void lines.push(JSON.parse(line)) })

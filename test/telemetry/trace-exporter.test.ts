@@ -1,4 +1,4 @@
-// A collector that is well, away, slow, or answers what no collector answers.
+// The export of traces to a collector that works, is unavailable or slow, or returns invalid responses.
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { type CollectorAnswer, createTraceExporter } from '../../src/modules/tracing/trace-exporter.ts'
 import type { FinishedTrace } from '../../src/telemetry/request-trace.ts'
@@ -32,12 +32,12 @@ beforeEach(() => {
   answer = async () => TAKEN
 })
 
-/** Until nothing more happens without a timer. */
+/** Waits until all pending promises are settled. */
 const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 50; turn++) await Promise.resolve()
 }
 
-/** Lets the oldest timer fire, and says what it was set to. */
+/** Fires the oldest timer. Returns its delay. */
 const fire = async (): Promise<number | null> => {
   const timer = timers.shift()
   timer?.run()
@@ -67,10 +67,10 @@ const create = () => {
   })
 }
 
-const saying = (change: Partial<CollectorAnswer>) => async (): Promise<CollectorAnswer> => ({ ...TAKEN, ...change })
+const returning = (change: Partial<CollectorAnswer>) => async (): Promise<CollectorAnswer> => ({ ...TAKEN, ...change })
 
 describe('the exporter', () => {
-  test('sends what gathers within a second by one request', async () => {
+  test('sends the traces of one second in one request', async () => {
     const exporter = create()
     exporter.add(trace('a'))
     exporter.add(trace('b'))
@@ -85,7 +85,7 @@ describe('the exporter', () => {
     expect(lines).toEqual([])
   })
 
-  test('tries again with growing pauses, then gives the batch up, and says so once', async () => {
+  test('retries with increasing pauses, then drops the batch, and logs this once', async () => {
     const exporter = create()
     answer = () => Promise.reject(new TypeError('refused: https://user:secret@host'))
     exporter.add(trace('a'))
@@ -106,13 +106,13 @@ describe('the exporter', () => {
     ])
   })
 
-  test('heeds Retry-After, up to half a minute', async () => {
+  test('respects Retry-After up to 30 seconds', async () => {
     const exporter = create()
-    answer = saying({ status: 429, retryAfterSeconds: 7 })
+    answer = returning({ status: 429, retryAfterSeconds: 7 })
     exporter.add(trace('a'))
     await fire()
     expect(timers.map(({ delayMs }) => delayMs)).toEqual([7_000])
-    answer = saying({ status: 503, retryAfterSeconds: 86_400 })
+    answer = returning({ status: 503, retryAfterSeconds: 86_400 })
     await fire()
     expect(timers.map(({ delayMs }) => delayMs)).toEqual([30_000])
     answer = async () => TAKEN
@@ -120,37 +120,34 @@ describe('the exporter', () => {
     expect(exporter.counts()).toMatchObject({ sent: 1, dropped: 0 })
   })
 
-  for (const [what, wrong] of [
+  test.each([
     ['a refusal', { status: 400 }],
     ['a redirect', { status: 307 }],
     ['a page', { contentType: 'text/html', body: Buffer.from('<p>It works!') }],
-  ] as const) {
-    test(`does not repeat itself after ${what}`, async () => {
-      const exporter = create()
-      answer = saying(wrong)
-      exporter.add(trace('a'))
-      await fire()
-      expect({ sent: sent.length, timers: timers.length }).toEqual({ sent: 1, timers: 0 })
-      expect(exporter.counts()).toMatchObject({ sent: 0, dropped: 1 })
-      expect(lines).toHaveLength(1)
-    })
-  }
-
-  test('counts the spans that the collector did not take, never more than were sent', async () => {
+  ])('does not retry after %s', async (_name, wrong) => {
     const exporter = create()
-    answer = saying({ body: partialSuccess(1, 'too old') })
+    answer = returning(wrong)
+    exporter.add(trace('a'))
+    await fire()
+    expect([sent.length, timers.length, lines.length]).toEqual([1, 0, 1])
+    expect(exporter.counts()).toMatchObject({ sent: 0, dropped: 1 })
+  })
+
+  test('counts the spans that the collector rejected, at most the number of sent spans', async () => {
+    const exporter = create()
+    answer = returning({ body: partialSuccess(1, 'too old') })
     exporter.add(trace('a'))
     exporter.add(trace('b'))
     await fire()
     expect(exporter.counts()).toEqual({ sent: 2, dropped: 0, rejectedSpans: 1 })
-    answer = saying({ body: partialSuccess(1_000_000_000) })
+    answer = returning({ body: partialSuccess(1_000_000_000) })
     exporter.add(trace('c'))
     await fire()
     expect(exporter.counts()).toEqual({ sent: 3, dropped: 0, rejectedSpans: 2 })
     expect(lines).toMatchObject([{ errorClass: 'spans rejected' }])
   })
 
-  test('holds a bounded number while the collector does not answer, and counts the rest', async () => {
+  test('buffers a limited number of traces while the collector does not answer, and counts dropped ones', async () => {
     const exporter = create()
     const held = Promise.withResolvers<CollectorAnswer>()
     answer = () => held.promise
@@ -162,12 +159,12 @@ describe('the exporter', () => {
     expect(exporter.counts().dropped).toBe(5_001 - 2_048)
     held.resolve(TAKEN)
     await settle()
-    // Full batches do not wait for more.
+    // Full batches are sent at once.
     expect(sent.map((names) => names.length)).toEqual([1, 512, 512, 512, 512])
     expect(exporter.hasRoom()).toBe(true)
   })
 
-  test('sends what is left when the service stops', async () => {
+  test('sends buffered traces when the service stops', async () => {
     const exporter = create()
     exporter.add(trace('a'))
     await exporter.stop()
@@ -177,13 +174,13 @@ describe('the exporter', () => {
     expect(exporter.counts()).toEqual({ sent: 1, dropped: 1, rejectedSpans: 0 })
   })
 
-  test('does not hold a stop up: neither by tries nor by a collector that hangs', async () => {
-    const away = create()
-    answer = () => Promise.reject(new Error('away'))
-    away.add(trace('a'))
+  test('does not delay a stop by retries or a collector that hangs', async () => {
+    const unavailable = create()
+    answer = () => Promise.reject(new Error('unavailable'))
+    unavailable.add(trace('a'))
     await fire()
-    await away.stop()
-    expect(away.counts()).toMatchObject({ dropped: 1 })
+    await unavailable.stop()
+    expect(unavailable.counts()).toMatchObject({ dropped: 1 })
 
     const hanging = create()
     answer = () => new Promise(() => undefined)

@@ -1,5 +1,4 @@
-// A collector of its own making: it takes OTLP/HTTP and decodes it with the classes that OpenTelemetry generates from the
-// protocol's schema.
+// A collector of OTLP/HTTP, which decodes requests with the classes that OpenTelemetry generates from the schema.
 import root from '@opentelemetry/otlp-transformer/build/src/generated/root.js'
 
 interface Value {
@@ -38,7 +37,7 @@ const schema = (root as unknown as { opentelemetry: { proto: { collector: { trac
 export interface ReceivedSpan {
   readonly traceId: string
   readonly spanId: string
-  /** Empty: none. */
+  /** Empty if the span has no parent. */
   readonly parentId: string
   readonly name: string
   readonly kind: number
@@ -56,7 +55,7 @@ const attributeValue = ({ stringValue, boolValue, intValue }: Value): unknown =>
 const attributesOf = (attributes: DecodedSpan['attributes']): Record<string, unknown> =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, attributeValue(value)]))
 
-/** @throws when the bytes are not an ExportTraceServiceRequest */
+/** @throws if the bytes are not an ExportTraceServiceRequest */
 export const decodeRequest = (bytes: Uint8Array) => {
   const parts = schema.ExportTraceServiceRequest.decode(bytes).resourceSpans
   const spans = parts.flatMap(({ scopeSpans }) =>
@@ -90,10 +89,10 @@ export interface Collector {
   /** Without a path. */
   readonly url: string
   readonly spans: ReceivedSpan[]
-  /** Every request's bytes. */
+  /** The bodies of all requests. */
   readonly bodies: Uint8Array[]
   readonly resources: Record<string, unknown>[]
-  /** How it answers from now on; null: it takes what it gets. A promise holds the answer back. */
+  /** Creates the responses; null to accept requests. */
   answer: (() => Response | Promise<Response>) | null
   stop(): Promise<void>
 }
