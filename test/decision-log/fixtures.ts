@@ -144,28 +144,18 @@ export type FileOperation = keyof SegmentFiles
  * before the failure.
  */
 export const filesWith = (before: (operation: FileOperation) => number | undefined): SegmentFiles => {
-  const real = systemSegmentFiles
-  const hooked = <Arguments extends unknown[], Result>(
-    operation: FileOperation,
-    run: (...values: Arguments) => Result,
-  ): ((...values: Arguments) => Result) => {
-    return (...values) => {
-      before(operation)
-      return run(...values)
-    }
-  }
+  const hooked = Object.entries(systemSegmentFiles).map(([operation, run]) => [
+    operation,
+    (...values: unknown[]): unknown => {
+      before(operation as FileOperation)
+      return (run as (...values: unknown[]) => unknown)(...values)
+    },
+  ])
   return {
-    makeDirectory: hooked('makeDirectory', real.makeDirectory),
-    create: hooked('create', real.create),
+    ...(Object.fromEntries(hooked) as SegmentFiles),
     write: (descriptor, bytes, offset, length) => {
       const allowed = before('write')
-      return real.write(descriptor, bytes, offset, allowed === undefined ? length : Math.min(allowed, length))
+      return systemSegmentFiles.write(descriptor, bytes, offset, Math.min(allowed ?? length, length))
     },
-    truncate: hooked('truncate', real.truncate),
-    syncData: hooked('syncData', real.syncData),
-    close: hooked('close', real.close),
-    remove: hooked('remove', real.remove),
-    size: hooked('size', real.size),
-    syncPath: hooked('syncPath', real.syncPath),
   }
 }

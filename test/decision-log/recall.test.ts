@@ -1,9 +1,9 @@
-// The search for one decision by its uuid, for a client that retries a request.
+// The search for decisions by uuid, for a client that retries a request, and by time.
 import { afterEach, describe, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { findDecision, recallDecision } from '../../src/decision-log/recall.ts'
-import { positionSince } from '../../src/decision-log/time-position.ts'
+import { positionSince, segmentsSince } from '../../src/decision-log/time-position.ts'
 import type { DecisionRecord } from '../../src/decision-log/types.ts'
 import {
   attestation,
@@ -159,4 +159,28 @@ describe('findDecision', () => {
     expect(await findDecision(directory, uuidOf(3), START_MS)).toBeNull()
     expect(await findDecision(directory, uuidOf(4), START_MS)).toEqual(attestation(4, { at: START_MS + 20 }))
   })
+})
+
+test('segmentsSince returns the segments of every slot that end after the time', () => {
+  const directory = temporaryDirectory()
+  const clock = manualClock()
+  const hour = 3_600_000
+  for (const slot of ['w00', 'w01']) {
+    clock.nowMs = START_MS
+    const writer = openTestSegment(directory, { slot, maxBytes: 1, clock })
+    for (const n of [0, 1, 2, 3]) {
+      clock.nowMs = START_MS + n * hour
+      writer.append([attestation(n)])
+    }
+    writer.close()
+  }
+  const since = (milliseconds: number): string[] =>
+    segmentsSince(directory, milliseconds).map(({ slot, name }) => `${slot} ${name.slice(9, 15)}`)
+  const all = since(0)
+  expect(all.length).toBeGreaterThanOrEqual(8)
+  expect(since(START_MS + 10 * hour)).toEqual([all[all.length / 2 - 1] ?? '', all.at(-1) ?? ''])
+  // Includes the segment that was open at that time.
+  expect(since(START_MS + 2.5 * hour).length).toBeLessThan(all.length)
+  expect(since(START_MS + 2.5 * hour)).toContain('w00 121112')
+  for (const { size } of segmentsSince(directory, 0)) expect(size).toBeGreaterThan(0)
 })

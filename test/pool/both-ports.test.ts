@@ -1,5 +1,7 @@
 // The pool with real workers, in threads and in the main thread: faults have the same effects in both.
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { answerOf } from '../../src/decision-log/answer.ts'
+import type { DecisionRecord } from '../../src/decision-log/types.ts'
 import type { AttesterReference } from '../../src/pool/protocol.ts'
 import type { OpenPort } from '../../src/pool/wire.ts'
 import { removeTemporaryDirectories } from '../workers/support/attesters.ts'
@@ -45,21 +47,7 @@ describe.each(PORTS)('workers %s', (_name, port) => {
     const { all, recorded } = await expectSound(threads, answers)
     for (const [number, settled] of all.entries()) {
       const record = recorded.find(({ uuid }) => uuid === uuidOf(number))
-      if (record?.kind !== 'attestation') throw new Error('it was not recorded')
-      expect(settled.answer?.body).toBe(
-        JSON.stringify({
-          policy_id: record.policy,
-          policy_name: record.policy_name,
-          verification_hash: record.verification_hash,
-          is_compliant: true,
-          attestation: {
-            uuid: record.uuid,
-            expiration: record.expiration,
-            attester: record.attesters[0],
-            signature: record.signatures[0],
-          },
-        }),
-      )
+      expect(settled.answer?.body).toBe(answerOf(record as DecisionRecord))
     }
     expect(await threads.event('jobs-recovered')).toMatchObject({
       answered: 10,

@@ -35,7 +35,7 @@ export const expectSound = async (threads: ThreadPool, answers: Promise<Settled>
   return { all, recorded, decided }
 }
 
-/** Submits jobs, of which number 5 meets a fault. */
+/** Submits jobs; number 5 has a fault. */
 export const withFault = async (
   fault: string,
   jobs = 20,

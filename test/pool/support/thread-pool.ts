@@ -38,7 +38,6 @@ export interface ThreadPool {
 export interface ThreadPoolOptions extends Partial<Omit<PoolOptions, 'settings' | 'clock'>> {
   readonly attesters: readonly AttesterReference[]
   readonly settings?: Partial<WorkerSettings>
-  readonly entry?: URL
   /** Opens a worker. Defaults to a thread. */
   readonly spawn?: OpenPort
   /** Wraps the n-th thread. */
@@ -46,7 +45,6 @@ export interface ThreadPoolOptions extends Partial<Omit<PoolOptions, 'settings' 
 }
 
 const FAULTY_WORKER = new URL('./faulty.worker.ts', import.meta.url)
-export const REAL_WORKER = new URL('../../../workers/signing/attest.worker.ts', import.meta.url)
 
 export const deadlineIn = (milliseconds: number): number => systemClock.monotonicMs() + milliseconds
 
@@ -63,7 +61,7 @@ const recoverFrom =
   }
 
 export const startThreadPool = async (options: ThreadPoolOptions): Promise<ThreadPool> => {
-  const { attesters, settings = {}, entry = FAULTY_WORKER, wrap = (port) => port, limits, ...rest } = options
+  const { attesters, settings = {}, wrap = (port) => port, limits, ...rest } = options
   const directory = temporaryDirectory()
   const decisions = join(directory, 'decisions')
   const gate = createGate()
@@ -72,7 +70,7 @@ export const startThreadPool = async (options: ThreadPoolOptions): Promise<Threa
   const threads: ThreadPool['threads'] = []
   const workers: Worker[] = []
   const openThread: OpenPort = (listener) => {
-    const worker = new Worker(entry.href)
+    const worker = new Worker(FAULTY_WORKER.href)
     let hasEnded = false
     const { promise: ended, resolve } = Promise.withResolvers<void>()
     worker.addEventListener('close', () => {
