@@ -55,7 +55,9 @@ export const startFakeBucket = (bucket: string): FakeBucket => {
     const token = state.endless ? 'again' : (page.at(-1) ?? `~${requests.length}`)
     const next = more ? `<NextContinuationToken>${token}</NextContinuationToken>` : ''
     const head = `<Name>${bucket}</Name><KeyCount>${page.length}</KeyCount><IsTruncated>${more}</IsTruncated>`
-    return new Response(`<ListBucketResult>${head}${next}${contents.join('')}</ListBucketResult>`)
+    const open =
+      '<?xml version="1.0" encoding="UTF-8"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">'
+    return new Response(`${open}${head}${next}${contents.join('')}</ListBucketResult>`)
   }
 
   const answer = (method: string, key: string, query: URLSearchParams, body: Buffer): Response => {
