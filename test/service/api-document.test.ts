@@ -1,5 +1,4 @@
-// /openapi.json of the API listener: what it says of where the API is, the copy in the repository, and that it can be
-// switched off (production-start.test.ts does that).
+// /openapi.json of the API listener. production-start.test.ts disables it.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { DOCUMENT_PATH, DOCUMENT_SERVER, documentText } from '../../docs/generate-tables.ts'
@@ -27,18 +26,18 @@ afterAll(async () => {
   await service.stop()
 })
 
-test('docs/openapi/api.json is what the service answers: bun docs/generate-tables.ts --write', () => {
+test('docs/openapi/api.json equals the document of the service: bun docs/generate-tables.ts --write', () => {
   expect(documentText(text)).toBe(readFileSync(DOCUMENT_PATH, 'utf8'))
 })
 
-test('it names the public address, every call of both interfaces, and every schema that it refers to', () => {
+test('the document contains the public URL, every operation of both APIs, and every referenced schema', () => {
   const document = JSON.parse(text) as Document
   expect(document.servers).toEqual([{ url: DOCUMENT_SERVER }])
   const described = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
   )
   for (const { method, path } of [...Object.values(ATTESTATION_PATHS), ...Object.values(IDENTITY_PATHS)]) {
-    // Signed by a webhook's secret and called by an outside service, not with a key: docs/identity.md.
+    // Called by external services with the signature of a webhook secret: docs/identity.md.
     if (!path.startsWith('/api/v1/provider/')) expect(described).toContain(`${method} ${path}`)
   }
   const ids = Object.values(document.paths).flatMap((item) => Object.values(item).map(({ operationId }) => operationId))
@@ -48,7 +47,7 @@ test('it names the public address, every call of both interfaces, and every sche
   }
 })
 
-test('both interfaces mean the same by a name of a schema', async () => {
+test('a schema name has the same meaning in both APIs', async () => {
   const merged = (JSON.parse(text) as Document).components.schemas
   for (const name of ['attestation', 'identity']) {
     const address = `${service.quickstart['ADMIN_URL']}/openapi/${name}.json`
@@ -57,7 +56,7 @@ test('both interfaces mean the same by a name of a schema', async () => {
   }
 })
 
-test('another method is refused, and anybody may read it', async () => {
+test('the document is public, and other methods are refused', async () => {
   const response = await fetch(`${service.url}/openapi.json`, { method: 'POST', body: '{}' })
   expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET'])
 })

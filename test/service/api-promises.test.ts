@@ -1,17 +1,17 @@
-// A change of the API that breaks its callers fails here; one that adds to it is written down as promised.
+// Changes of the API: incompatible ones fail, and additions must be recorded.
 import { expect, test } from 'bun:test'
 import { type ApiDocument, brokenPromises, promisesOf, readDocument, readPromised } from './api-promises.ts'
 
-test('callers find everything that they were promised', () => {
+test('the API keeps its promises', () => {
   expect(brokenPromises(readPromised(), promisesOf(readDocument()))).toEqual([])
 })
 
-test('what is new is promised from now on: bun test/service/api-promises.ts', () => {
+test('additions are recorded: bun test/service/api-promises.ts', () => {
   const promised = new Set(readPromised())
   expect(promisesOf(readDocument()).filter((line) => !promised.has(line))).toEqual([])
 })
 
-/** The document with something changed in its text. */
+/** Returns the broken promises of a changed document. */
 const changed = (from: string | RegExp, to: string): readonly string[] => {
   const text = JSON.stringify(readDocument())
   const other = text.replace(from, to)
@@ -19,20 +19,22 @@ const changed = (from: string | RegExp, to: string): readonly string[] => {
   return brokenPromises(readPromised(), promisesOf(JSON.parse(other) as ApiDocument))
 }
 
-test('a field, a path, a status or a value that goes, a type that changes and a field that is demanded are found', () => {
+test('removed fields, paths and statuses, changed types and new required inputs are incompatible', () => {
   expect(changed('"is_compliant":{', '"compliant":{')).toEqual([
-    'gone: AttestationResponse answers is_compliant always',
-    'gone: AttestationResponse answers is_compliant is boolean',
+    'removed: AttestationResponse answers is_compliant always',
+    'removed: AttestationResponse answers is_compliant is boolean',
   ])
-  expect(changed('"/api/v1/verify":', '"/api/v2/verify":')).toContainEqual('gone: POST /api/v1/verify answers 200')
-  expect(changed('"responses":{"200":', '"responses":{"201":')).toContainEqual('gone: POST /v2/attestation answers 200')
+  expect(changed('"/api/v1/verify":', '"/api/v2/verify":')).toContainEqual('removed: POST /api/v1/verify answers 200')
+  expect(changed('"responses":{"200":', '"responses":{"201":')).toContainEqual(
+    'removed: POST /v2/attestation answers 200',
+  )
   expect(changed('"is_compliant":{"type":"boolean"', '"is_compliant":{"type":"string"')).not.toEqual([])
   expect(changed(/("in":"header","required":)false/, '$1true')).toContainEqual(
-    'now needed: POST /v2/attestation takes header Idempotency-Key always',
+    'newly required: POST /v2/attestation takes header Idempotency-Key always',
   )
 })
 
-test('a field and an operation that are added break nobody, nor does one that may be left out from now on', () => {
+test('new fields and operations, and required inputs that become optional, are compatible', () => {
   expect(changed('"is_compliant":{', '"more":{"type":"string"},"is_compliant":{')).toEqual([])
   expect(changed('"paths":{', '"paths":{"/new":{"get":{"responses":{"200":{}}}},')).toEqual([])
   const promised = ['POST /a takes b always', 'POST /a answers 200 c']

@@ -1,6 +1,5 @@
-// What callers of the attestation and identity APIs rely on, as lines of docs/openapi/api.json: each operation, what it takes
-// and what it answers. `bun test/service/api-promises.ts` adds what is new to test/data/api-promises.txt, and takes nothing
-// out: a line is taken out by hand, in a change that says why callers are broken.
+// The promises of the attestation and identity APIs to their callers, as lines derived from docs/openapi/api.json.
+// `bun test/service/api-promises.ts` adds new lines to test/data/api-promises.txt; lines are removed only by hand.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -29,13 +28,13 @@ export interface ApiDocument {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
 }
 
-/** Ends a line of what a caller has to send, and of what an answer always has. */
+/** Suffix of lines about required parameters and fields. */
 const ALWAYS = ' always'
 
 export const promisesOf = ({ paths, components }: ApiDocument): readonly string[] => {
   const lines = new Set<string>()
   const walked = new Set<string>()
-  /** @param always whether the schema's own properties are there where it says that they are required */
+  /** @param always whether the required properties of the schema are always required */
   const walk = (schema: Schema, prefix: string, path: string, always: boolean): void => {
     const { $ref, type, properties = {}, patternProperties = {}, required = [], items, anyOf = [], allOf = [] } = schema
     if ($ref !== undefined) {
@@ -53,7 +52,7 @@ export const promisesOf = ({ paths, components }: ApiDocument): readonly string[
     for (const choice of anyOf) walk(choice, prefix, path, always && anyOf.length === 1)
     for (const part of allOf) walk(part, prefix, path, always)
   }
-  /** What has a name is written down once for requests and once for answers. */
+  /** Adds a named schema once for requests and once for responses. */
   const walkNamed = ($ref: string, prefix: string, path: string): void => {
     const name = $ref.slice($ref.lastIndexOf('/') + 1)
     const target = components.schemas[name]
@@ -84,7 +83,7 @@ export const promisesOf = ({ paths, components }: ApiDocument): readonly string[
 
 const withoutAlways = (line: string): string => (line.endsWith(ALWAYS) ? line.slice(0, -ALWAYS.length) : line)
 
-/** What a caller who relies on the promised lines would run into. */
+/** Returns the changes that break callers. */
 export const brokenPromises = (promised: readonly string[], now: readonly string[]): readonly string[] => {
   const known = new Set(now)
   const before = new Set(promised)
@@ -92,7 +91,7 @@ export const brokenPromises = (promised: readonly string[], now: readonly string
     const bare = withoutAlways(line)
     const isAlways = line !== bare
     const takes = line.includes(' takes ')
-    // What had to be sent may be left out from now on; what may be there may always be there.
+    // A required input may become optional, and an optional output required.
     if (takes && isAlways) return !known.has(line) && !known.has(bare)
     if (!takes && !isAlways) return !known.has(line) && !known.has(`${line}${ALWAYS}`)
     return !known.has(line)
@@ -105,7 +104,7 @@ export const brokenPromises = (promised: readonly string[], now: readonly string
       !before.has(line) &&
       operations.has(line.split(' takes ')[0]),
   )
-  return [...lost.map((line) => `gone: ${line}`), ...demanded.map((line) => `now needed: ${line}`)]
+  return [...lost.map((line) => `removed: ${line}`), ...demanded.map((line) => `newly required: ${line}`)]
 }
 
 export const readDocument = (): ApiDocument => JSON.parse(readFileSync(DOCUMENT, 'utf8')) as ApiDocument

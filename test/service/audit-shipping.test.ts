@@ -1,11 +1,11 @@
-// A running service ships its audit log beside its decisions, and the command that verifies the log reads the copy.
+// Shipping of the audit log by a running service, and the verification of the copy.
 import { expect, test } from 'bun:test'
 import { newFolder } from '../support/folder.ts'
 import { until } from '../support/until.ts'
 import { runCountersign } from './run-to-end.ts'
 import { startService } from './start-service.ts'
 
-test('what a command changes is in the copy soon after', async () => {
+test('changes by a command are shipped', async () => {
   const folder = newFolder()
   const environment = { COUNTERSIGN_DECISIONS_SHIP: `dir:${folder}`, COUNTERSIGN_DECISIONS_SHIP_INTERVAL_SECONDS: '1' }
   const service = await startService({ environment: { ...environment, COUNTERSIGN_WORKERS: '1' } })

@@ -1,27 +1,27 @@
-// Calls of a service under test as its quick start allows them.
+// Requests and commands to a service under test, with the keys of its first start.
 import { expect } from 'bun:test'
 import { type RunningService, runCommand } from './start-service.ts'
 
 export const WALLET = '0x1111111111111111111111111111111111111111'
 
-/** Before a refused caller asks again: more callers would only take the processor from what is measured beside them. */
+/** Pause before a refused caller retries, so that callers leave processor time to the service. */
 export const REFUSED_PAUSE_MS = 5
 
-/** By the quick start's project. */
+/** An attestation request to the project of the first start. */
 export const projectRequest = ({ quickstart }: RunningService): Record<string, unknown> => ({
   from: WALLET,
   chain: 'base',
   verification_hash: quickstart['VERIFICATION_HASH'],
 })
 
-export interface Answer {
+interface Answer {
   is_compliant: boolean
   attestation: { attester: string; uuid: string }
   reason?: { code: string }
 }
 
-/** One attestation, which is answered 200. */
-export const ask = async (service: RunningService, body = projectRequest(service)): Promise<Answer> => {
+/** Requests an attestation, and checks its status. */
+export const attestOnce = async (service: RunningService, body = projectRequest(service)): Promise<Answer> => {
   const response = await service.attest(body)
   expect(response.status).toBe(200)
   return (await response.json()) as Answer
@@ -34,14 +34,14 @@ export const task = ({ quickstart }: RunningService): Promise<Response> =>
     body: JSON.stringify({ from: WALLET, to: quickstart['DEMO_CONTRACT'], data: '0x', msg_value: '0' }),
   })
 
-/** What a command over the service's data folder printed; it must succeed. */
+/** Runs a command with the service's data folder, checks that it succeeds, and returns its output. */
 export const succeed = async ({ dataDirectory }: RunningService, ...words: string[]): Promise<string> => {
   const { code, stdout, stderr } = await runCommand(dataDirectory, ...words)
   expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' })
   return stdout
 }
 
-/** A new API key; `options` are those of `key create`, in one text. */
+/** Creates an API key; `options` are those of `key create`, separated by spaces. */
 export const issueKey = async (service: RunningService, options: string): Promise<{ key: string; keyId: string }> => {
   const { key, record } = JSON.parse(await succeed(service, ...`key create --json --name key ${options}`.split(' ')))
   return { key, keyId: record.id }

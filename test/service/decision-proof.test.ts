@@ -1,5 +1,4 @@
-// From an attestation to a proof that holds offline: by the API with the organization's own key, by the command, and for
-// nobody else.
+// Proofs of decisions that can be verified offline, from the API and from commands, only for their organization.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,6 +7,7 @@ import { checkDecisionProof } from '../../src/client/decision-proof.ts'
 import { RequestRefusedError } from '../../src/client/errors.ts'
 import { newFolder } from '../support/folder.ts'
 import { until } from '../support/until.ts'
+import { WALLET } from './calls.ts'
 import { runCountersign } from './run-to-end.ts'
 import { type RunningService, startService } from './start-service.ts'
 
@@ -24,20 +24,11 @@ afterAll(async () => {
 const command = (...words: string[]) => runCountersign({ COUNTERSIGN_DATA_DIR: service.dataDirectory }, ...words)
 
 test('a decision is proven to its organization, offline, and to no other', async () => {
-  const client = createCountersignClient({
-    attestationUrl: service.url,
-    attestationApiKey: service.quickstart['ATTESTATION_API_KEY'] as string,
-  })
-  const answers = await Promise.all(
-    Array.from({ length: 20 }, () =>
-      client.attest({
-        from: '0x1111111111111111111111111111111111111111',
-        chain: 'base',
-        verificationHash: service.quickstart['VERIFICATION_HASH'] as string,
-      }),
-    ),
-  )
-  const [answer] = answers
+  const own = service.quickstart['ATTESTATION_API_KEY'] as string
+  const client = createCountersignClient({ attestationUrl: service.url, attestationApiKey: own })
+  const verificationHash = service.quickstart['VERIFICATION_HASH'] as string
+  const attest = () => client.attest({ from: WALLET, chain: 'base', verificationHash })
+  const [answer] = await Promise.all(Array.from({ length: 20 }, attest))
   if (answer?.isCompliant !== true) throw new Error('the demo policy denies')
   const { uuid, signature } = answer.attestation
   let proof = ''
@@ -59,18 +50,17 @@ test('a decision is proven to its organization, offline, and to no other', async
   const file = join(folder, 'own.tlog-proof')
   writeFileSync(file, proof)
   const checked = await command('proof', 'check', file, '--key', logKey.trim())
-  // People count lines from 1.
+  // Printed line numbers start at 1.
   const place = `"${uuid}" is line ${proven.index + 1} of ${proven.size} in the log`
   expect([checked.code, checked.stdout]).toEqual([0, expect.stringContaining(place)])
   expect(checked.stdout).toEndWith(`\nsignature "${signature}"\n`)
-  expect(await command('proof', 'check', file, '--key', 'no-such-file')).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('--key must be a verifier key or a readable file\n'),
-  })
-  expect(await command('proof', 'check', `${file}.none`, '--key', logKey.trim())).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining(`${file}.none cannot be read (ENOENT)\n`),
-  })
+  for (const [path, key, error] of [
+    [file, 'no-such-file', '--key must be a verifier key or a readable file\n'],
+    [`${file}.none`, logKey.trim(), `${file}.none cannot be read (ENOENT)\n`],
+  ] as const) {
+    const refused = { code: 2, stderr: expect.stringContaining(error) }
+    expect(await command('proof', 'check', path, '--key', key)).toMatchObject(refused)
+  }
   expect(JSON.parse((await command('proof', 'key', '--json')).stdout)).toEqual({ log_key: logKey.trim() })
   const published = await command('decisions', 'publish', '--to', `dir:${join(folder, 'published')}`, '--json')
   expect(JSON.parse(published.stdout)).toEqual({ size: expect.any(Number) })
@@ -89,7 +79,6 @@ test('a decision is proven to its organization, offline, and to no other', async
     fetch(`${service.url}/v2/attestations/${path}/proof`, key === null ? {} : { headers: { 'x-api-key': key } })
   expect((await read(uuid, null)).status).toBe(401)
   expect((await read(uuid, service.quickstart['IDENTITY_API_KEY'] as string)).status).toBe(403)
-  const own = service.quickstart['ATTESTATION_API_KEY'] as string
   expect((await read(crypto.randomUUID(), own)).status).toBe(404)
   expect((await read('nonsense', own)).status).toBe(404)
   expect((await command('org', 'create', 'stranger', '--name', 'Stranger')).code).toBe(0)

@@ -1,10 +1,9 @@
-// A chain's RPC that answers nothing until it is let go, so that a request stays under way for as long as a test wants.
-
+// An RPC of a chain that does not answer until it is released, to keep a request in flight.
 export interface HeldRpc {
   readonly url: string
-  /** Resolves once it was asked. */
+  /** Resolves at the first request. */
   readonly asked: Promise<void>
-  /** It answers from now on: block 16 to whatever it is asked. */
+  /** Answers all requests with block 16. */
   letGo(): void
   stop(): Promise<void>
 }

@@ -1,5 +1,5 @@
-// What reaches no route. Bun's parser answers some bytes itself, as the list in docs/attestation-api.md says; whatever gets
-// past the parser has a problem of ours, on every listener. When a version of Bun changes an answer, change the list.
+// Requests that reach no route. docs/attestation-api.md lists the answers of Bun's HTTP parser; update the list if a version
+// of Bun changes an answer.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ const HOST = 'Host: 127.0.0.1\r\nConnection: close\r\n'
 const get = (headers: string, target = '/'): string => `GET ${target} HTTP/1.1\r\n${HOST}${headers}\r\n`
 const post = (headers: string, body = ''): string => `POST / HTTP/1.1\r\n${HOST}${headers}\r\n${body}`
 
-/** By the first cell of the documentation's table: what a reader would send to see the second. */
+/** Malformed requests, by the entry in the documentation. */
 const BYTES: Readonly<Record<string, readonly string[]>> = {
   'Not HTTP, a TLS handshake on a listener without TLS, or no `Host`': [
     'hello\r\n\r\n',
@@ -35,7 +35,7 @@ const BYTES: Readonly<Record<string, readonly string[]>> = {
   'Request line and headers above 16 KiB together, or more than 198 headers': [
     get(`X-A: ${'a'.repeat(16_384)}\r\n`),
     get('', `/${'a'.repeat(16_384)}`),
-    // Two are in HOST.
+    // HOST contains two headers.
     get('X-A: a\r\n'.repeat(197)),
   ],
   'A version other than HTTP/1.0 and HTTP/1.1, or lines that end in a bare LF': [
@@ -51,7 +51,7 @@ const BYTES: Readonly<Record<string, readonly string[]>> = {
     (target) => `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n${get('', target)}`,
   ),
 }
-/** The one that needs a route which reads: the API's, with a key. */
+/** The entry that needs a route that reads the body. */
 const CHUNKS = 'Malformed chunks, once the route reads the body'
 
 const PAGE = readFileSync(join(import.meta.dir, '..', '..', 'docs/attestation-api.md'), 'utf8')
@@ -62,7 +62,7 @@ const table = new Map(
 )
 
 let service: RunningService
-/** Listener → its port. */
+/** Ports by listener. */
 let ports: Readonly<Record<string, number>>
 
 beforeAll(async () => {
@@ -78,21 +78,21 @@ afterAll(async () => {
   await service.stop()
 })
 
-/** The status, and the content type of a body. */
+/** Returns the status, and the content type of the body. */
 const answerOf = (received: string): { readonly answer: string; readonly body: string } => {
   const [head = '', body = ''] = received.split('\r\n\r\n')
   const type = /^content-type: (.+)$/im.exec(head)?.[1]?.trim() ?? ''
   return { answer: /^HTTP\/1\.1 (\d{3})/.exec(head)?.[1] ?? 'closed without answer', body: body === '' ? '' : type }
 }
 
-test('the documentation lists what is sent here, and nothing else', () => {
+test('the documentation lists exactly the requests of this test', () => {
   expect([...table.keys()].sort()).toEqual([...Object.keys(BYTES), CHUNKS].sort())
 })
 
 describe.each(['api', 'portal', 'dashboard', 'metrics'])('at %s', (listener) => {
   const send = async (bytes: string) => answerOf(await exchange(ports[listener] ?? 0, bytes))
 
-  test('the parser answers as the documentation says', async () => {
+  test('the parser answers as documented', async () => {
     for (const [what, all] of Object.entries(BYTES)) {
       for (const bytes of all) {
         const sent = `${what}: ${JSON.stringify(bytes.slice(0, 80))}`
@@ -101,13 +101,13 @@ describe.each(['api', 'portal', 'dashboard', 'metrics'])('at %s', (listener) => 
     }
   })
 
-  test('a method that the parser knows, and a body of any length, get a problem', async () => {
+  test('other methods and bodies of any length get problem+json', async () => {
     const path = { api: '/v2/attestation', portal: '/api/enter', dashboard: '/admin/v1/me', metrics: '/metrics' }[
       listener
     ]
     for (const method of ['PATCH', 'TRACE', 'PROPFIND', 'CONNECT', 'LOCK']) {
       const { answer, body } = await send(`${method} ${path} HTTP/1.1\r\n${HOST}\r\n`)
-      // The admin API says who may ask before it says what there is.
+      // The admin API authenticates first.
       expect(`${method} ${answer} ${body}`).toMatch(/^\w+ 40[15] application\/problem\+json$/)
     }
     for (const length of [12 * 1024 ** 2, 2 * 1024 ** 3, Number.MAX_SAFE_INTEGER]) {
@@ -119,20 +119,19 @@ describe.each(['api', 'portal', 'dashboard', 'metrics'])('at %s', (listener) => 
   })
 })
 
-test('malformed chunks', async () => {
-  const head = `POST /v2/attestation HTTP/1.1\r\n${HOST}x-api-key: ${service.quickstart['ATTESTATION_API_KEY']}\r\n`
-  const received = await exchange(
-    ports['api'] ?? 0,
-    `${head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nab\r\n0\r\n\r\n`,
-  )
-  expect(answerOf(received)).toEqual({ answer: table.get(CHUNKS) ?? '', body: '' })
-})
-
-test('a body above a route’s limit is a problem with a status of 413', async () => {
-  const head = `POST /v2/attestation HTTP/1.1\r\n${HOST}x-api-key: ${service.quickstart['ATTESTATION_API_KEY']}\r\n`
-  const received = await exchange(
-    ports['api'] ?? 0,
-    `${head}Content-Type: application/json\r\nContent-Length: 2147483648\r\n\r\n{`,
-  )
-  expect(answerOf(received)).toEqual({ answer: '413', body: 'application/problem+json' })
+test.each([
+  [
+    'malformed chunks',
+    'Transfer-Encoding: chunked\r\n\r\nzz\r\nab\r\n0\r\n\r\n',
+    { answer: table.get(CHUNKS) ?? '', body: '' },
+  ],
+  [
+    'a body above the limit of the route',
+    'Content-Length: 2147483648\r\n\r\n{',
+    { answer: '413', body: 'application/problem+json' },
+  ],
+])('%s in an authenticated request', async (_name, rest, expected) => {
+  const key = `x-api-key: ${service.quickstart['ATTESTATION_API_KEY']}\r\nContent-Type: application/json\r\n`
+  const received = await exchange(ports['api'] ?? 0, `POST /v2/attestation HTTP/1.1\r\n${HOST}${key}${rest}`)
+  expect(answerOf(received)).toEqual(expected)
 })

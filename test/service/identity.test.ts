@@ -1,7 +1,7 @@
-// Verifications that end at once, and Host headers that lead nowhere else. The identity API itself is in
-// test/conformance/identity-sessions.test.ts and identity-verify.test.ts.
+// Sandbox verifications and malformed Host headers. test/conformance contains the tests of the identity API.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Caller, createCaller, walletOf } from '../conformance/identity-caller.ts'
+import { exchange } from '../server/exchange.ts'
 import { type RunningService, startService } from './start-service.ts'
 
 const TIMEOUT_MS = 60_000
@@ -17,19 +17,19 @@ beforeAll(async () => {
 }, TIMEOUT_MS)
 afterAll(() => service.stop())
 
-/** With a test key, whose sessions end as the header says. */
+/** Registers a session of a test key, which ends with this outcome. */
 const ended = (outcome: string, name: string) =>
   oursTest.registered({ body: { walletAddress: walletOf(name) }, headers: { 'countersign-sandbox-outcome': outcome } })
 const isVerified = async (caller: Caller, name: string): Promise<unknown> =>
   (await caller.verified({ address: walletOf(name) }))['verified']
 
-describe('one’s own session', () => {
-  test('that a test key completed verifies nobody for a live key', async () => {
+describe('a session', () => {
+  test('of a test key does not verify a wallet for a live key', async () => {
     await ended('completed', 'a trial')
     expect([await isVerified(oursTest, 'a trial'), await isVerified(ours, 'a trial')]).toEqual([true, false])
   })
 
-  test('a revocation is what verify says once it is answered', async () => {
+  test('that was revoked no longer verifies its wallet', async () => {
     const { ADMIN_URL = '', ADMIN_API_KEY = '' } = service.quickstart
     const admin = async (method: string, path: string, body?: object) => {
       const response = await fetch(`${ADMIN_URL}/organizations/demo/sessions/${path}`, {
@@ -50,7 +50,7 @@ describe('one’s own session', () => {
     }
   })
 
-  test('a rejection stays whatever is registered after it', async () => {
+  test('after a rejection does not restore the verification', async () => {
     await ended('completed', 'rejected')
     await ended('rejected', 'rejected')
     expect(await isVerified(oursTest, 'rejected')).toBe(false)
@@ -61,45 +61,26 @@ describe('one’s own session', () => {
   })
 })
 
-/** One request as bytes, for what no client would send; the first line of the answer. */
-const raw = async (head: string): Promise<string> => {
-  const { hostname, port } = new URL(service.url)
-  const answer = Promise.withResolvers<string>()
-  const socket = await Bun.connect({
-    hostname,
-    port: Number(port),
-    socket: {
-      data: (_socket, chunk) => answer.resolve(chunk.toString('latin1').split('\r\n', 1)[0] ?? ''),
-      close: () => answer.resolve('closed'),
-    },
-  })
-  socket.write(`${head}\r\n\r\n`)
-  const line = await answer.promise
-  socket.terminate()
-  return line
-}
-
-describe('a Host header of any kind', () => {
-  test.each([
-    'Host: [',
-    'Host:',
-    'Host: a b',
-    'Host: evil/api/v1/status/individual/x',
-    'Host: a?size=9',
-    'Host: a#b',
-    'X-No-Host: 1',
-  ])('%p leads nowhere else', async (host) => {
-    const { sessionId } = await ours.registered()
-    const key = `Authorization: Bearer ${ours.key}`
-    const status = await raw(`GET /api/v1/status/individual/${sessionId} HTTP/1.1\r\n${host}\r\n${key}`)
-    const made = await raw(
-      `POST /api/v1/register/individual?size=80 HTTP/1.1\r\n${host}\r\n${key}\r\nContent-Length: 0`,
-    )
-    const provider = await raw(
-      // The line ends that follow are a part of the body.
-      `POST /api/v1/provider/x/sessions/${sessionId}/result HTTP/1.1\r\n${host}\r\nContent-Type: application/json\r\nContent-Length: 6\r\n\r\n{}`,
-    )
-    // Refused as a request, or answered as it is without it: never a failure of the service.
-    expect([status, made, provider].map((line) => line.slice(9, 12)).join(' ')).toMatch(/^(200 201 401|400 400 400)$/)
-  })
+test.each([
+  'Host: [',
+  'Host:',
+  'Host: a b',
+  'Host: evil/api/v1/status/individual/x',
+  'Host: a?size=9',
+  'Host: a#b',
+  'X-No-Host: 1',
+])('the header %p has no effect, or is refused', async (host) => {
+  const { sessionId } = await ours.registered()
+  const statusOf = async (request: string, headers: string, body = ''): Promise<string> => {
+    const head = `${request} HTTP/1.1\r\n${host}\r\nConnection: close\r\n${headers}\r\n\r\n`
+    return (await exchange(Number(new URL(service.url).port), head + body)).slice(9, 12)
+  }
+  const key = `Authorization: Bearer ${ours.key}`
+  const json = 'Content-Type: application/json\r\nContent-Length: 2'
+  const statuses = [
+    await statusOf(`GET /api/v1/status/individual/${sessionId}`, key),
+    await statusOf('POST /api/v1/register/individual?size=80', `${key}\r\nContent-Length: 0`),
+    await statusOf(`POST /api/v1/provider/x/sessions/${sessionId}/result`, json, '{}'),
+  ]
+  expect(statuses.join(' ')).toMatch(/^(200 201 401|400 400 400)$/)
 })

@@ -1,5 +1,4 @@
-// The service as its operator meets it: first and second start, settings, health, changes by command while it runs, and
-// every way to stop it.
+// The lifecycle of the service: first and second start, damaged data folders, settings, commands and deadlines.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,13 +11,12 @@ import { openStore } from '../../src/store/store.ts'
 import { newFolder } from '../support/folder.ts'
 import { until } from '../support/until.ts'
 import { words } from '../support/words.ts'
-import { ask, projectRequest, task } from './calls.ts'
+import { attestOnce, projectRequest, task } from './calls.ts'
 import { type CommandResult, runToEnd } from './run-to-end.ts'
 import { parseEnvironmentFile, type RunningService, runCommand, startService, withoutUrls } from './start-service.ts'
 
-/** Asks until the answer is as wanted; a change must be live within a second. */
-describe('first and second start', () => {
-  test('the first makes a private quickstart.env with every value; the second changes none of it', async () => {
+describe('the first and the second start', () => {
+  test('the first creates a private quickstart.env with every value, and the second does not change it', async () => {
     const dataDirectory = newFolder()
     const first = await startService({ dataDirectory })
     const path = join(dataDirectory, 'quickstart.env')
@@ -31,14 +29,14 @@ describe('first and second start', () => {
     `)
     expect(Object.values(parseEnvironmentFile(text)).every((value) => value !== '')).toBe(true)
     expect(first.output().stdout).toContain(first.quickstart['ATTESTATION_API_KEY'] ?? 'missing')
-    const { attestation } = await ask(first)
+    const { attestation } = await attestOnce(first)
     expect(await first.stop()).toBe(0)
 
     const second = await startService({ dataDirectory })
     // The URLs follow the ports of the second start.
     expect(withoutUrls(readFileSync(path, 'utf8'))).toBe(withoutUrls(text))
     expect(second.output().stdout).not.toContain(second.quickstart['ATTESTATION_API_KEY'] ?? 'missing')
-    const again = await ask(second)
+    const again = await attestOnce(second)
     expect(again.attestation.attester).toBe(attestation.attester)
     expect(again.attestation.uuid).not.toBe(attestation.uuid)
     await second.stop()
@@ -46,14 +44,14 @@ describe('first and second start', () => {
   })
 })
 
-describe('a folder that is not as it was left', () => {
+describe('a changed data folder:', () => {
   let left = ''
   beforeAll(async () => {
     left = newFolder()
     await (await startService({ dataDirectory: left })).stop()
   })
-  /** A copy, for this test alone. */
-  const onceStarted = (): string => {
+  /** Returns a copy for one test. */
+  const copyOfStarted = (): string => {
     const dataDirectory = join(newFolder(), 'data')
     cpSync(left, dataDirectory, { recursive: true })
     return dataDirectory
@@ -65,11 +63,11 @@ describe('a folder that is not as it was left', () => {
     expect(stderr).toContain(names)
   }
 
-  test('another service on it: the second is refused; the first goes on, and ends well with its terminal', async () => {
+  test('a second service in the folder is refused; the first continues, and SIGHUP stops it', async () => {
     const dataDirectory = newFolder()
     const first = await startService({ dataDirectory })
     await expectRefusal(dataDirectory, dataDirectory)
-    await ask(first)
+    await attestOnce(first)
     first.process.kill('SIGHUP')
     expect(await first.process.exited).toBe(0)
     await first.logLine((line) => line['message'] === 'stopped')
@@ -77,8 +75,8 @@ describe('a folder that is not as it was left', () => {
     expect((await runCommand(dataDirectory, 'decisions', 'verify')).code).toBe(0)
   })
 
-  test('its passphrase is gone: named, and none is made up, neither by a start nor by a command', async () => {
-    const dataDirectory = onceStarted()
+  test('a missing passphrase is an error of the start and of commands, and none is created', async () => {
+    const dataDirectory = copyOfStarted()
     const path = join(dataDirectory, 'secrets', 'passphrase')
     rmSync(path)
     await expectRefusal(dataDirectory, path)
@@ -88,8 +86,8 @@ describe('a folder that is not as it was left', () => {
     expect(existsSync(path)).toBe(false)
   })
 
-  test('the keystore of one attester is gone: it starts, says so, and signs by it when the file is back', async () => {
-    const dataDirectory = onceStarted()
+  test('a missing keystore is a warning, and its attester signs when the file is restored', async () => {
+    const dataDirectory = copyOfStarted()
     expect((await runCommand(dataDirectory, 'attester', 'add', '--kind', 'secp256k1')).code).toBe(0)
     const keystores = join(dataDirectory, 'keystores')
     const present =
@@ -103,7 +101,7 @@ describe('a folder that is not as it was left', () => {
       expect(warning['level']).toBe('warn')
       const ready = async () => (await (await fetch(`${service.url}/readyz`)).json()) as Record<string, unknown>
       await until(async () => (await ready())['attesters'] === 'outdated')
-      expect((await ask(service)).attestation.attester).toBe(present)
+      expect((await attestOnce(service)).attestation.attester).toBe(present)
       renameSync(kept, join(keystores, missing))
       await until(async () => (await ready())['attesters'] === 'current')
     } finally {
@@ -111,15 +109,15 @@ describe('a folder that is not as it was left', () => {
     }
   })
 
-  test('its database is gone: no new deployment is made over the keys of the old one', async () => {
-    const dataDirectory = onceStarted()
+  test('a missing database prevents the start, so that no new deployment replaces the keys', async () => {
+    const dataDirectory = copyOfStarted()
     const before = readFileSync(join(dataDirectory, 'quickstart.env'), 'utf8')
     for (const suffix of ['', '-wal', '-shm']) rmSync(join(dataDirectory, `countersign.db${suffix}`), { force: true })
     await expectRefusal(dataDirectory, dataDirectory)
     expect(readFileSync(join(dataDirectory, 'quickstart.env'), 'utf8')).toBe(before)
   })
 
-  test('it was killed: what was answered is answered again at once, by its key, and nothing is signed twice', async () => {
+  test('after SIGKILL, a retry with the same idempotency key gets the same answer, without a second signature', async () => {
     const dataDirectory = newFolder()
     const first = await startService({ dataDirectory })
     const headers = { 'idempotency-key': 'order-4711' }
@@ -134,13 +132,11 @@ describe('a folder that is not as it was left', () => {
     expect(JSON.parse(verified.stdout)).toMatchObject({ ok: true, decisions: 1 })
   })
 
-  test('a port that is taken: nothing is made', async () => {
+  test('a port in use prevents the start, and nothing is created', async () => {
     const taken = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
     const dataDirectory = newFolder()
-    const { code, stderr } = await runMain(dataDirectory, {
-      ...ANY_PORTS,
-      COUNTERSIGN_API_LISTEN: `127.0.0.1:${taken.port}`,
-    })
+    const ports = { ...ANY_PORTS, COUNTERSIGN_API_LISTEN: `127.0.0.1:${taken.port}` }
+    const { code, stderr } = await runMain(dataDirectory, ports)
     taken.stop(true)
     expect(code).toBe(2)
     expect(stderr).toContain('--api-listen')
@@ -154,7 +150,7 @@ const ANY_PORTS = {
   COUNTERSIGN_DASHBOARD_LISTEN: '127.0.0.1:0',
 }
 
-/** Runs the service where it is expected to refuse to start. */
+/** Runs the service until it ends, for starts that fail. */
 const runMain = (
   dataDirectory: string,
   environment: Readonly<Record<string, string>>,
@@ -174,18 +170,18 @@ describe('settings', () => {
     ['an unknown flag', {}, ['--nope', '1'], '--nope'],
     ['a flag without value', {}, ['--workers'], '--workers'],
     ['workers out of range', { COUNTERSIGN_WORKERS: '65' }, [], 'COUNTERSIGN_WORKERS'],
-    ['a deadline that is no number', { COUNTERSIGN_DEADLINE_MS: '25s' }, [], 'COUNTERSIGN_DEADLINE_MS'],
+    ['a deadline that is not a number', { COUNTERSIGN_DEADLINE_MS: '25s' }, [], 'COUNTERSIGN_DEADLINE_MS'],
     ['a port out of range', { COUNTERSIGN_API_LISTEN: '127.0.0.1:70000' }, [], 'COUNTERSIGN_API_LISTEN'],
     ['an unknown backend', {}, ['--signer', 'quantum'], '--signer'],
     ['a passphrase as a flag', {}, ['--passphrase', 'x'], '--passphrase'],
     ['two passphrases', { COUNTERSIGN_PASSPHRASE: 'x', COUNTERSIGN_PASSPHRASE_FILE: '/x' }, [], 'not both'],
-    ['a config file that is not there', { COUNTERSIGN_CONFIG: '/nowhere.yaml' }, [], '/nowhere.yaml'],
-    ['an RPC URL in the clear', { COUNTERSIGN_RPC_BASE: 'http://example.com' }, [], 'COUNTERSIGN_RPC_BASE'],
-    ['an RPC URL of no chain', { COUNTERSIGN_RPC_NOPE: 'https://example.com' }, [], 'COUNTERSIGN_RPC_NOPE'],
+    ['a missing config file', { COUNTERSIGN_CONFIG: '/nowhere.yaml' }, [], '/nowhere.yaml'],
+    ['an unencrypted RPC URL', { COUNTERSIGN_RPC_BASE: 'http://example.com' }, [], 'COUNTERSIGN_RPC_BASE'],
+    ['the RPC URL of an unknown chain', { COUNTERSIGN_RPC_NOPE: 'https://example.com' }, [], 'COUNTERSIGN_RPC_NOPE'],
     ['an unknown key in the file', { COUNTERSIGN_CONFIG: configFile('nope: 1') }, [], 'nope'],
     ['a chain without id', { COUNTERSIGN_CONFIG: configFile('chains: { mine: {} }') }, [], 'mine'],
-    ['a chain id twice', { COUNTERSIGN_CONFIG: configFile('chains: { mine: { id: 8453 } }') }, [], '8453'],
-  ])('%s is refused in one line', (_name, environment, flags, names) => {
+    ['a duplicate chain id', { COUNTERSIGN_CONFIG: configFile('chains: { mine: { id: 8453 } }') }, [], '8453'],
+  ])('%s is a one-line error', (_name, environment, flags, names) => {
     let refusal: unknown
     try {
       loadConfig({ arguments: flags, environment })
@@ -197,14 +193,14 @@ describe('settings', () => {
     expect((refusal as Error).message).not.toContain('\n')
   })
 
-  test('a refused setting stops the start, which prints that line and nothing else', async () => {
+  test('an invalid setting prevents the start with one line', async () => {
     const { code, stdout, stderr } = await runMain(newFolder(), {}, '--nope', '1')
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr.trimEnd().split('\n')).toHaveLength(1)
     expect(stderr).toContain('--nope')
   })
 
-  test('modules that differ from those of a live process stop the start', async () => {
+  test('modules that differ from those of a live process prevent the start', async () => {
     const dataDirectory = newFolder()
     const store = await openStore({ path: dataFolderAt(dataDirectory).database, clock: systemClock })
     let beats = 0
@@ -221,16 +217,13 @@ describe('settings', () => {
       return refused !== null
     })
     await store.close()
-    expect(refused).toMatchObject({
-      code: 2,
-      stdout: '',
-      stderr: expect.stringMatching(/node-1\/0 \(.*with the unknown module another\)/),
-    })
+    const stderr = expect.stringMatching(/node-1\/0 \(.*with the unknown module another\)/)
+    expect(refused).toMatchObject({ code: 2, stdout: '', stderr })
     // Commands use the modules of the last successful startup.
     expect(existsSync(dataFolderAt(dataDirectory).leftOutModules)).toBe(false)
   })
 
-  test('flags beat variables, and variables beat the file', () => {
+  test('flags take precedence over variables, and variables over the file', () => {
     const environment = { COUNTERSIGN_CONFIG: configFile('workers: 3\nlog-level: debug'), COUNTERSIGN_WORKERS: '2' }
     expect(loadConfig({ arguments: [], environment })).toMatchObject({ workers: 2, logLevel: 'debug' })
     expect(loadConfig({ arguments: ['--workers', '1'], environment })).toMatchObject({ workers: 1 })
@@ -245,7 +238,7 @@ describe('settings', () => {
   })
 })
 
-describe('while it runs', () => {
+describe('a running service', () => {
   let service: RunningService
   beforeAll(async () => {
     service = await startService({ environment: { COUNTERSIGN_WORKERS: '2', COUNTERSIGN_DEADLINE_MS: '10000' } })
@@ -254,27 +247,27 @@ describe('while it runs', () => {
     await service.stop()
   })
   afterEach(async () => {
-    await ask(service)
+    await attestOnce(service)
   })
 
-  test('the printed curl works as pasted', async () => {
+  test('prints a curl command that works', async () => {
     const start = service.output().stdout.indexOf('curl -s')
     const command = service.output().stdout.slice(start, service.output().stdout.indexOf("}'", start) + 2)
     const pasted = Bun.spawn(['bash', '-c', command], { stdout: 'pipe', stderr: 'pipe' })
     expect(JSON.parse(await new Response(pasted.stdout).text())).toMatchObject({ is_compliant: true })
   })
 
-  test('rotating the attester under load fails no request', async () => {
+  test('fails no request while the attester is rotated under load', async () => {
     const old = service.quickstart['EVM_ATTESTER'] ?? ''
     let rotating = true
     const seen = new Set<string>()
     const load = Array.from({ length: 8 }, async () => {
-      while (rotating) seen.add((await ask(service)).attestation.attester)
+      while (rotating) seen.add((await attestOnce(service)).attestation.attester)
     })
     const added = await runCommand(service.dataDirectory, 'attester', 'add', '--kind', 'secp256k1', '--json')
     const { address } = JSON.parse(added.stdout) as { address: string }
     expect((await runCommand(service.dataDirectory, 'attester', 'retire', old)).code).toBe(0)
-    await until(async () => (await ask(service)).attestation.attester === address)
+    await until(async () => (await attestOnce(service)).attestation.attester === address)
     rotating = false
     await Promise.all(load)
     expect([...seen].sort()).toEqual([old, address].sort())
@@ -283,23 +276,21 @@ describe('while it runs', () => {
   })
 })
 
-describe('the deadline', () => {
-  test('a source that hangs is answered 408 in time, and nothing is recorded', async () => {
-    const hanging = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
-    const service = await startService({
-      environment: { COUNTERSIGN_DEADLINE_MS: '400', COUNTERSIGN_RPC_ETHEREUM: `http://127.0.0.1:${hanging.port}` },
-    })
-    const startedMs = performance.now()
-    const response = await task(service)
-    const tookMs = performance.now() - startedMs
-    expect(response.status).toBe(408)
-    expect(await response.json()).toMatchObject({ code: 'DEADLINE_EXCEEDED', status: 408 })
-    expect(tookMs).toBeGreaterThanOrEqual(395)
-    // Below the default deadline of 25 s, however slow the machine is.
-    expect(tookMs).toBeLessThan(15_000)
-    const tail = await runCommand(service.dataDirectory, 'decisions', 'tail', '--json')
-    expect(tail.stdout.trim()).toBe('')
-    await service.stop()
-    hanging.stop(true)
+test('a request whose source of facts hangs gets 408 at the deadline, without a record', async () => {
+  const hanging = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
+  const service = await startService({
+    environment: { COUNTERSIGN_DEADLINE_MS: '400', COUNTERSIGN_RPC_ETHEREUM: `http://127.0.0.1:${hanging.port}` },
   })
+  const startedMs = performance.now()
+  const response = await task(service)
+  const tookMs = performance.now() - startedMs
+  expect(response.status).toBe(408)
+  expect(await response.json()).toMatchObject({ code: 'DEADLINE_EXCEEDED', status: 408 })
+  expect(tookMs).toBeGreaterThanOrEqual(395)
+  // Less than the default deadline of 25 s, even on a slow machine.
+  expect(tookMs).toBeLessThan(15_000)
+  const tail = await runCommand(service.dataDirectory, 'decisions', 'tail', '--json')
+  expect(tail.stdout.trim()).toBe('')
+  await service.stop()
+  hanging.stop(true)
 })

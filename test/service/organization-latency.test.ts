@@ -1,4 +1,4 @@
-// How long an organization waited for its verdicts, counted by several processes and written when they end.
+// Latencies per organization, from several processes.
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { startService } from './start-service.ts'
 
 const REQUESTS = 40
 
-test.skipIf(process.platform !== 'linux')('of several processes is added up (needs Linux)', 60_000, async () => {
+test.skipIf(process.platform !== 'linux')('several processes add up the latencies (Linux only)', 60_000, async () => {
   const dataDirectory = newFolder()
   const environment = { COUNTERSIGN_PROCESSES: '2' }
   const service = await startService({ dataDirectory, environment })
@@ -16,7 +16,7 @@ test.skipIf(process.platform !== 'linux')('of several processes is added up (nee
   const body = { verification_hash: hash, from: `0x${'1'.repeat(40)}`, chain: 'base' }
   const statuses = await Promise.all(
     Array.from({ length: REQUESTS }, async () => {
-      // A connection of its own, so that both processes get some.
+      // A new connection, so that both processes get requests.
       const response = await service.attest(body, { 'x-api-key': key, connection: 'close' })
       return response.status
     }),

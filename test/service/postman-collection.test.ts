@@ -1,5 +1,4 @@
-// docs/openapi/postman.json: it is what the API's document gives, and each of its requests, sent as Postman sends it with
-// the variables of a first start, in the order of the collection, is answered with success.
+// docs/openapi/postman.json: it is derived from the API's document, and its requests succeed in their order.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { DOCUMENT_PATH, POSTMAN_PATH } from '../../docs/generate-tables.ts'
@@ -44,17 +43,15 @@ const fill = (template: string): string =>
 beforeAll(async () => {
   service = await startService()
   for (const { key, value } of collection.variable) variables.set(key, value)
-  const {
-    ATTESTATION_API_KEY = '',
-    IDENTITY_API_KEY = '',
-    VERIFICATION_HASH = '',
-    DEMO_CONTRACT = '',
-  } = service.quickstart
   variables.set('baseUrl', service.url)
-  variables.set('attestationKey', ATTESTATION_API_KEY)
-  variables.set('identityKey', IDENTITY_API_KEY)
-  variables.set('verificationHash', VERIFICATION_HASH)
-  variables.set('contract', DEMO_CONTRACT)
+  for (const [variable, name] of [
+    ['attestationKey', 'ATTESTATION_API_KEY'],
+    ['identityKey', 'IDENTITY_API_KEY'],
+    ['verificationHash', 'VERIFICATION_HASH'],
+    ['contract', 'DEMO_CONTRACT'],
+  ] as const) {
+    variables.set(variable, service.quickstart[name] ?? '')
+  }
 })
 afterAll(() => service.stop())
 
@@ -66,17 +63,17 @@ const headersOf = ({ auth, header }: Item['request']): Record<string, string> =>
   return headers
 }
 
-test('it is what the document gives: bun docs/generate-tables.ts --write', () => {
+test('the collection is derived from the document: bun docs/generate-tables.ts --write', () => {
   expect(postmanCollection(readFileSync(DOCUMENT_PATH, 'utf8'))).toBe(text)
 })
 
-test('every operation of the document is in it once', () => {
+test('the collection contains every operation of the document once', () => {
   const { paths } = JSON.parse(readFileSync(DOCUMENT_PATH, 'utf8')) as { paths: Record<string, object> }
   const described = Object.values(paths).flatMap((methods) => Object.keys(methods))
   expect(collection.item.flatMap(({ item }) => item)).toHaveLength(described.length)
 })
 
-test('every request succeeds, with what the ones before have kept', async () => {
+test('every request succeeds with the variables of the previous ones', async () => {
   for (const { name, request, event } of collection.item.flatMap(({ item }) => item)) {
     const send = () =>
       fetch(fill(request.url.raw), {
@@ -84,7 +81,7 @@ test('every request succeeds, with what the ones before have kept', async () => 
         headers: headersOf(request),
         body: request.body === undefined ? null : fill(request.body.raw),
       })
-    // A proof is there some seconds after the answer.
+    // A proof is available some seconds after the answer.
     if (request.url.raw.endsWith('/proof')) await until(async () => (await send()).ok)
     const response = await send()
     expect([name, response.ok]).toEqual([name, true])

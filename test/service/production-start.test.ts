@@ -1,9 +1,9 @@
-// A start as for production: no demo, metrics on a listener of their own, no API reference (settings no-demo,
-// metrics-listen and docs). The deployment is usable from there, and a second start finds it.
+// A start for production: without demo and API reference, and with separate metrics (no-demo, metrics-listen, docs).
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newFolder } from '../support/folder.ts'
+import { words } from '../support/words.ts'
 import {
   freePort,
   type RunningService,
@@ -19,7 +19,7 @@ const ports = { dashboard: freePort(), metrics: freePort() }
 const metrics = `http://127.0.0.1:${ports.metrics}`
 const dashboard = `http://127.0.0.1:${ports.dashboard}`
 const options: ServiceOptions = {
-  // As `bun start` does it, also where the run has its single-file executable.
+  // From the source, like `bun start`, even if the run has a single-file executable.
   root: join(import.meta.dir, '..', '..'),
   dataDirectory: folder,
   arguments: ['--no-demo'],
@@ -38,7 +38,7 @@ afterAll(async () => {
   await service?.stop()
 })
 
-test('the first start makes two attesters and the log’s key and nothing else, and says how to make the rest', async () => {
+test('the first start creates only two attesters and the key of the log, and prints the next steps', async () => {
   const { stdout } = service.output()
   expect(stdout).not.toMatch(/(attestation|identity|admin) key|Try it/)
   expect(stdout).toContain('no organization or key')
@@ -51,25 +51,22 @@ test('the first start makes two attesters and the log’s key and nothing else, 
   expect(readdirSync(join(folder, 'keystores')).length).toBe(3)
 })
 
-test('an organization is made by command, and a key in it', async () => {
+test('a command creates an organization without keys', async () => {
   const listed = await runCommand(folder, 'org', 'list', '--json')
   expect(listed.stdout.trim().split('\n').filter(Boolean).join('')).not.toContain('slug')
   expect((await runCommand(folder, 'org', 'create', 'acme', '--name', 'Acme')).code).toBe(0)
   expect((await runCommand(folder, 'keys', 'list', '--org', 'acme')).stdout).not.toContain('quick start')
 })
 
-test('metrics are on their listener alone', async () => {
+test('metrics are served only on their listener', async () => {
   const answer = await fetch(`${metrics}/metrics`)
   expect([answer.status, answer.headers.get('referrer-policy')]).toEqual([200, 'no-referrer'])
   expect(answer.headers.get('content-type')).toContain('charset=utf-8')
   expect(await answer.text()).toContain('countersign_')
   for (const path of ['/', '/livez', '/readyz', '/v2/attestation']) {
     const other = await fetch(`${metrics}${path}`)
-    expect([path, other.status, other.headers.get('content-security-policy')]).toEqual([
-      path,
-      404,
-      expect.stringContaining("frame-ancestors 'none'"),
-    ])
+    const policy = expect.stringContaining("frame-ancestors 'none'")
+    expect([path, other.status, other.headers.get('content-security-policy')]).toEqual([path, 404, policy])
   }
   expect((await fetch(`${metrics}/metrics`, { method: 'POST' })).headers.get('allow')).toBe('GET')
   for (const method of ['GET', 'POST']) {
@@ -77,14 +74,9 @@ test('metrics are on their listener alone', async () => {
   }
 })
 
-test('the reference and its documents are not there', async () => {
-  for (const path of [
-    '/docs',
-    '/docs/',
-    '/docs/attestation',
-    '/admin/v1/openapi.json',
-    '/admin/v1/openapi/identity.json',
-  ]) {
+test('the reference and its documents are not served', async () => {
+  const paths = words`/docs /docs/ /docs/attestation /admin/v1/openapi.json /admin/v1/openapi/identity.json`
+  for (const path of paths) {
     expect([path, (await fetch(`${dashboard}${path}`)).status]).toEqual([path, 404])
   }
   expect((await fetch(`${service.url}/openapi.json`)).status).toBe(404)
@@ -92,7 +84,7 @@ test('the reference and its documents are not there', async () => {
   expect((await fetch(`${dashboard}/`)).status).toBe(200)
 })
 
-test('a second start finds the deployment and makes nothing', async () => {
+test('a second start changes nothing', async () => {
   const before = readFileSync(join(folder, 'quickstart.env'), 'utf8')
   await service.stop()
   service = await startAlone(options)

@@ -1,4 +1,4 @@
-// The organization to which a request's writes belong, and their withdrawal at its end, at each entry to the service.
+// The organization that owns the writes of a request, at each entry to the service.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { newSessionId } from '../../src/domain/identifier.ts'
 import { createIdentityEndpoints, type IdentityEndpointDependencies } from '../../src/identity/endpoints.ts'
@@ -34,7 +34,7 @@ beforeAll(() => {
 })
 afterAll(() => deadlines.stop())
 
-test('a registration belongs to the organization of its key, and ends with its request', async () => {
+test('a registration belongs to the organization of its key, and is cancelled with its request', async () => {
   const ended = new AbortController()
   const request = new Request(`${URL}/api/v1/register/individual`, { method: 'POST' })
   const principal = { organizationId: ORGANIZATION, keyId: 'key_a', environment: 'live' }
@@ -58,7 +58,7 @@ test('a registration belongs to the organization of its key, and ends with its r
   expect(callers).toEqual([{ owner: ORGANIZATION, signal: ended.signal }])
 })
 
-test('a message of a decider belongs to the organization of its endpoint once it is verified', async () => {
+test('a message of a decider belongs to the organization of its endpoint after its verification', async () => {
   const gate = createSignedGate({ ...parts, clock: systemClock, clientAddress: () => '', pacer: createRefusalPacer() })
   const verify = () => {
     noteOwner()

@@ -1,4 +1,4 @@
-// Processes that serve a part of the service: what each opens, what it never reads, and how they serve one deployment together.
+// Processes with some roles of the service: their listeners, the secrets that they read, and their cooperation.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { createCaller, walletOf } from '../conformance/identity-caller.ts'
 import { newFolder } from '../support/folder.ts'
 import { createTemporaryDatabase, POSTGRES_MISSING, type TemporaryDatabase } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
-import { ask, projectRequest } from './calls.ts'
+import { attestOnce, projectRequest } from './calls.ts'
 import { freePort, type RunningService, type ServiceOptions, startService } from './start-service.ts'
 
 const TIMEOUT_MS = 90_000
@@ -39,7 +39,7 @@ const statusOf = (url: string, method = 'GET'): Promise<number | 'closed'> =>
     () => 'closed',
   )
 
-/** The answer to a caller without credentials of each part; 404 and `closed`: not served. */
+/** Returns the status of each part without credentials; 404 or `closed` if the part is not served. */
 const openParts = async ({ service, portal, dashboard }: Served) => ({
   attestation: await statusOf(`${service.url}/v2/attestation`, 'POST'),
   task: await statusOf(`${service.url}/v1/task`, 'POST'),
@@ -62,7 +62,6 @@ const readiness = async ({ url }: RunningService): Promise<Record<string, unknow
 
 const metricsOf = async ({ url }: RunningService): Promise<string> => (await fetch(`${url}/metrics`)).text()
 
-/** The service as callers of its own addresses see it. */
 const identityCaller = (service: RunningService) =>
   createCaller(
     { ...service, quickstart: { ...service.quickstart, IDENTITY_URL: service.url } },
@@ -77,13 +76,12 @@ const verifies = async (service: RunningService, name: string): Promise<void> =>
 }
 
 const administer = async ({ service, dashboard }: Served, method: string, path: string, body?: unknown) => {
+  const authorization = `Bearer ${service.quickstart['ADMIN_API_KEY']}`
+  const type: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' }
   const answer = await fetch(`${dashboard}/admin/v1${path}`, {
     method,
-    headers: {
-      authorization: `Bearer ${service.quickstart['ADMIN_API_KEY']}`,
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    headers: { authorization, ...type },
+    body: body === undefined ? null : JSON.stringify(body),
   })
   return {
     status: answer.status,
@@ -92,7 +90,7 @@ const administer = async ({ service, dashboard }: Served, method: string, path: 
   }
 }
 
-/** An operation that needs attester keys is refused with the name of the role. */
+/** Checks that operations with attester keys are refused with the name of the role. */
 const refusesKeys = async (served: Served): Promise<void> => {
   const refusal = {
     status: 409,
@@ -110,7 +108,7 @@ const refusesKeys = async (served: Served): Promise<void> => {
   expect(await administer(served, 'POST', `${projects}/${project?.id}/try`, tried)).toMatchObject(refusal)
 }
 
-test('a process without attestation can’t create a deployment', async () => {
+test('a process without attestation cannot create a deployment', async () => {
   const starting = startRoles('identity,portal,dashboard')
   await expect(starting).rejects.toThrow('first start a process that serves attestation')
 })
@@ -131,18 +129,14 @@ describe('on one machine', () => {
   }
 
   test(
-    'attestation alone opens the attestation API',
+    'attestation alone serves only the attestation API',
     () =>
       withRoles('attestation', async (served) => {
         const { service } = served
         expect(await openParts(served)).toEqual({ ...CLOSED, attestation: 401, task: 401, document: 200 })
-        expect(await ask(service)).toMatchObject({ is_compliant: true })
-        expect(await readiness(service)).toMatchObject({
-          ready: true,
-          serves: 'attestation',
-          leader: 'here',
-          workers: 1,
-        })
+        expect(await attestOnce(service)).toMatchObject({ is_compliant: true })
+        const ready = { ready: true, serves: 'attestation', leader: 'here', workers: 1 }
+        expect(await readiness(service)).toMatchObject(ready)
         const document = await (await fetch(`${service.url}/openapi.json`)).text()
         expect(document).toContain('/v2/attestation')
         expect(document).not.toContain('/api/v1/verify')
@@ -154,14 +148,12 @@ describe('on one machine', () => {
   )
 
   test(
-    'without attestation no keystore and no passphrase is read, and nothing signs',
+    'without attestation, no keystore or passphrase is read, and nothing is signed',
     async () => {
-      // Reading a named pipe blocks: a start that reads one of them never gets ready.
+      // Reading a named pipe blocks, so a start that reads one of them is never ready.
       const keystores = join(dataDirectory, 'keystores')
-      const secrets = [
-        ...readdirSync(keystores).map((name) => join(keystores, name)),
-        join(dataDirectory, 'secrets/passphrase'),
-      ]
+      const keys = readdirSync(keystores).map((name) => join(keystores, name))
+      const secrets = [...keys, join(dataDirectory, 'secrets/passphrase')]
       expect(secrets.length).toBeGreaterThan(2)
       for (const path of secrets) {
         rmSync(path)
@@ -192,7 +184,7 @@ describe('on one machine', () => {
   )
 
   test(
-    'with several processes, all serve the same, with the keys absent',
+    'several processes serve identity without the keys',
     async () => {
       rmSync(join(dataDirectory, 'keystores'), { recursive: true })
       rmSync(join(dataDirectory, 'secrets/passphrase'))
@@ -226,7 +218,7 @@ describe.skipIf(POSTGRES_MISSING !== null)(`as nodes over one database${because}
     }
     const environment = {
       COUNTERSIGN_STORE: database.address,
-      // The dashboard reads the lines of other nodes' decisions there.
+      // The dashboard reads the decisions of other nodes there.
       COUNTERSIGN_DECISIONS_SHIP: `dir:${join(folder, 'shipped')}`,
       COUNTERSIGN_DECISIONS_SHIP_INTERVAL_SECONDS: '1',
       ...settings,
@@ -244,7 +236,7 @@ describe.skipIf(POSTGRES_MISSING !== null)(`as nodes over one database${because}
     database = await createTemporaryDatabase('nothing')
     for (const name of ['attestation', 'shipped']) mkdirSync(join(folder, name))
     attestation = await start('attestation')
-    // Of the first node's secrets, the others get the evidence key alone.
+    // Of the secrets, the other nodes get only the evidence key.
     const shared = ['quickstart.env', 'secrets/evidence-key']
     portal = await start('portal', shared)
     identity = await start('identity', shared, { COUNTERSIGN_PORTAL_URL: portal.portal })
@@ -255,7 +247,7 @@ describe.skipIf(POSTGRES_MISSING !== null)(`as nodes over one database${because}
     await database?.remove()
   }, TIMEOUT_MS)
 
-  test('each opens its own part', async () => {
+  test('each node serves only its role', async () => {
     expect(await Promise.all(nodes.map(openParts))).toEqual([
       { ...CLOSED, attestation: 401, task: 401, document: 200 },
       { ...CLOSED, portal: 200 },
@@ -264,7 +256,7 @@ describe.skipIf(POSTGRES_MISSING !== null)(`as nodes over one database${because}
     ])
   })
 
-  test('each is ready, and leads the tasks of its own role', async () => {
+  test('each node is ready, and leads the tasks of its role', async () => {
     const states = await Promise.all(nodes.map(({ service }) => readiness(service)))
     expect(states.map(({ ready, serves, leader }) => [ready, serves, leader])).toEqual([
       [true, 'attestation', 'here'],
@@ -283,7 +275,7 @@ describe.skipIf(POSTGRES_MISSING !== null)(`as nodes over one database${because}
     ])
   })
 
-  test('without attestation no worker opens a decision log, and no keystore is made', () => {
+  test('nodes without attestation have no decision log, keystore or passphrase', () => {
     const inFolder = (role: string, name: string): string[] => readdirSync(join(folder, role, name))
     expect(inFolder('attestation', 'decisions').length).toBeGreaterThan(1)
     for (const role of ['identity', 'portal', 'dashboard']) {
@@ -292,28 +284,26 @@ describe.skipIf(POSTGRES_MISSING !== null)(`as nodes over one database${because}
     }
   })
 
-  test('a decision of one is found in the dashboard of another, which proves it', async () => {
-    const { uuid } = (await ask(attestation.service)).attestation
+  test('the dashboard shows and proves a decision of another node', async () => {
+    const { uuid } = (await attestOnce(attestation.service)).attestation
     const [organization] = (await administer(dashboard, 'GET', '/organizations')).body.data
     const decision = `/organizations/${organization?.id}/decisions/${uuid}`
     await until(async () => (await administer(dashboard, 'GET', decision)).status === 200)
     await until(async () => (await administer(dashboard, 'GET', `${decision}/proof`)).status === 200)
   })
 
-  test('a key that the dashboard creates is accepted by the others, and a session verifies its wallet', async () => {
+  test('other nodes accept a key that the dashboard creates, and a session verifies its wallet', async () => {
     await verifies(identity.service, 'over one database')
     const [organization] = (await administer(dashboard, 'GET', '/organizations')).body.data
-    const { status, body } = await administer(dashboard, 'POST', `/organizations/${organization?.id}/keys`, {
-      kind: 'attestation',
-      name: 'made elsewhere',
-    })
+    const key = { kind: 'attestation', name: 'created elsewhere' }
+    const { status, body } = await administer(dashboard, 'POST', `/organizations/${organization?.id}/keys`, key)
     expect(status).toBe(201)
     const headers = { 'x-api-key': String(body['key']) }
     const request = projectRequest(attestation.service)
     await until(async () => (await attestation.service.attest(request, headers)).status === 200)
   })
 
-  test('a person opens the link of one on the page of another', async () => {
+  test('the link of the identity node leads to the page of the portal node', async () => {
     const { redirectUrl } = await identityCaller(identity.service).registered()
     expect(redirectUrl).toStartWith(portal.portal)
     const entered = await fetch(`${portal.portal}/api/enter`, {
@@ -325,5 +315,5 @@ describe.skipIf(POSTGRES_MISSING !== null)(`as nodes over one database${because}
     expect(entered.headers.get('set-cookie')).not.toBeNull()
   })
 
-  test('what needs attester keys is refused, and names the role', () => refusesKeys(dashboard))
+  test('the dashboard refuses operations with attester keys', () => refusesKeys(dashboard))
 })

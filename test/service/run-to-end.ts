@@ -1,4 +1,4 @@
-// A program of this project in a process of its own, to its end: what it printed, and how it ended.
+// Programs in separate processes, with their output and exit code.
 import { join } from 'node:path'
 import { COMMAND_WORDS } from '../support/run-program.ts'
 
@@ -10,7 +10,7 @@ export interface CommandResult {
   readonly stderr: string
 }
 
-/** The developer's own COUNTERSIGN_* variables must not steer what is under test. */
+/** The environment without the developer's COUNTERSIGN_* variables. */
 export const cleanEnvironment = (): Record<string, string> =>
   Object.fromEntries(
     Object.entries(process.env).filter(
@@ -27,7 +27,7 @@ export const resultOf = async (child: Bun.ReadableSubprocess): Promise<CommandRe
   return { code, stdout, stderr }
 }
 
-/** @param environment added to a clean one */
+/** @param environment added to the clean environment */
 export const runToEnd = async (
   words: readonly string[],
   environment: Readonly<Record<string, string>> = {},
@@ -36,7 +36,7 @@ export const runToEnd = async (
   return resultOf(Bun.spawn([...words], { cwd: ROOT, env, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' }))
 }
 
-/** One `countersign` command with settings of its own. */
+/** Runs a `countersign` command. */
 export const runCountersign = (
   environment: Readonly<Record<string, string>>,
   ...commandArguments: readonly string[]

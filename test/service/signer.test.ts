@@ -1,13 +1,13 @@
-// The slowest signer serves only with a word about it.
+// The warning about the slowest signing backend.
 import { expect, test } from 'bun:test'
 import { startAlone } from './start-service.ts'
 
 test.each([
   ['noble', true],
   ['auto', false],
-])('signer %s: said at the start that it is slow: %p', 60_000, async (signer, said) => {
+])('the signer %s logs a warning at the start: %p', 60_000, async (signer, isWarned) => {
   const service = await startAlone({ environment: { COUNTERSIGN_WORKERS: '1', COUNTERSIGN_SIGNER: signer } })
-  // Its output is complete only after it stopped.
+  // The output is complete after the stop.
   await service.stop()
-  expect(service.output().stderr.includes('about three times slower: install libsecp256k1')).toBe(said)
+  expect(service.output().stderr.includes('about three times slower: install libsecp256k1')).toBe(isWarned)
 })

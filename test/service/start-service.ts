@@ -1,10 +1,11 @@
-// The real service in a process of its own: temporary data folder, free loopback ports, always stopped.
+// The real service in a separate process, with a temporary data folder and free loopback ports.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runCountersign } from '../../src/cli/countersign.ts'
 import { operatingUser } from '../../src/cli/operating-user.ts'
 import { systemClock } from '../../src/lib/time.ts'
+import { recordOutput } from '../cli/recorded-output.ts'
 import { RUN_PROGRAM } from '../support/run-program.ts'
 import { startWatchdog } from '../support/watchdog.ts'
 import { type CommandResult, cleanEnvironment } from './run-to-end.ts'
@@ -14,34 +15,31 @@ const ROOT = join(import.meta.dir, '..', '..')
 export interface ServiceOptions {
   readonly arguments?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
-  /** An existing data folder: it is left in place when the service stops. */
+  /** An existing data folder, which is not removed when the service stops. */
   readonly dataDirectory?: string
-  /**
-   * The checkout that it runs from. Unless stated, the run's single-file executable where there is one, else this
-   * checkout.
-   */
+  /** The checkout of the service. Defaults to the single-file executable of the run, if any, or this checkout. */
   readonly root?: string
 }
 
 export interface RunningService {
-  /** Where the API listens. */
+  /** Address of the API. */
   readonly url: string
   readonly dataDirectory: string
   /** The `NAME=value` lines of quickstart.env. */
   readonly quickstart: Readonly<Record<string, string>>
   readonly process: Bun.Subprocess<'ignore', 'pipe', 'pipe'>
-  /** Everything the service printed so far. */
+  /** The output of the service until this moment. */
   output(): { stdout: string; stderr: string }
-  /** Resolves with the matching log line once it was written; rejects when the service ends before. */
+  /** Resolves with the first matching log line; rejects if the service ends before. */
   logLine(matches: (line: Record<string, unknown>) => boolean): Promise<Record<string, unknown>>
   attest(body: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>
-  /** SIGTERM, then the exit code. Removes the data folder unless it was given. */
+  /** Sends SIGTERM and returns the exit code. Removes the data folder unless it was given. */
   stop(): Promise<number>
 }
 
 const givenPorts = new Set<number>()
 
-/** A port that was free a moment ago, and that this process has not given before: the system may offer one twice. */
+/** Returns a free port that it has not returned before, because the system can offer a port twice. */
 export const freePort = (): number => {
   for (;;) {
     const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
@@ -53,7 +51,7 @@ export const freePort = (): number => {
   }
 }
 
-/** Removes the lines of URLs, which change with the ports. */
+/** Removes the URLs, which change with the ports. */
 export const withoutUrls = (text: string): string => text.replace(/^\w+_URL=.*\n/gm, '')
 
 export const parseEnvironmentFile = (text: string): Record<string, string> =>
@@ -79,7 +77,7 @@ const parseLine = (line: string): LogLine => {
   }
 }
 
-/** As Bun, this service and PostgreSQL say it. */
+/** Recognizes the errors of Bun, this service and PostgreSQL. */
 const isTaken = (error: unknown): boolean =>
   error instanceof Error &&
   ((error as { code?: unknown }).code === 'EADDRINUSE' ||
@@ -87,10 +85,8 @@ const isTaken = (error: unknown): boolean =>
 const STARTS_MAX = 4
 
 /**
- * Starts something at ports that were free a moment ago. Where another program took one of them meanwhile, it is started
- * again, at others.
- * @param start asks for its ports anew each time.
- * @throws what `start` throws
+ * Starts something at free ports. If another program takes one of them before the start, the start is repeated.
+ * @param start gets new ports in each call
  */
 export const atFreePorts = async <Started>(start: () => Promise<Started>): Promise<Started> => {
   for (let attempt = 1; ; attempt++) {
@@ -102,16 +98,11 @@ export const atFreePorts = async <Started>(start: () => Promise<Started>): Promi
   }
 }
 
-const LISTEN_VARIABLES = [
-  'COUNTERSIGN_API_LISTEN',
-  'COUNTERSIGN_PORTAL_LISTEN',
-  'COUNTERSIGN_DASHBOARD_LISTEN',
-] as const
+const LISTEN_VARIABLES = ['API', 'PORTAL', 'DASHBOARD'].map((name) => `COUNTERSIGN_${name}_LISTEN`)
 
-/** Starts the service and waits until it says that it is ready; where none of its addresses is given, at free ones. */
+/** Starts the service and waits until it is ready. Retries at other ports, unless the test gives an address. */
 export const startAlone = (options: ServiceOptions = {}): Promise<RunningService> => {
   const { environment = {}, arguments: words = [] } = options
-  // An address that the test knows can't be another.
   const isGiven = LISTEN_VARIABLES.some((name) => name in environment) || words.some((word) => word.endsWith('-listen'))
   return isGiven ? startOnce(options) : atFreePorts(() => startOnce(options))
 }
@@ -125,11 +116,8 @@ const startOnce = async (options: ServiceOptions): Promise<RunningService> => {
     env: {
       ...cleanEnvironment(),
       COUNTERSIGN_DATA_DIR: dataDirectory,
-      COUNTERSIGN_API_LISTEN: `127.0.0.1:${freePort()}`,
-      COUNTERSIGN_PORTAL_LISTEN: `127.0.0.1:${freePort()}`,
-      COUNTERSIGN_DASHBOARD_LISTEN: `127.0.0.1:${freePort()}`,
-      // Most of what a start costs, and these tests start many: a fifth for each further worker, and a half for the rounds
-      // before the first request. Tests of several workers say how many.
+      ...Object.fromEntries(LISTEN_VARIABLES.map((name) => [name, `127.0.0.1:${freePort()}`])),
+      // Each further worker takes a fifth of the time of a start, and the warm-up a half.
       COUNTERSIGN_WORKERS: '1',
       COUNTERSIGN_WARM_UP: 'false',
       ...options.environment,
@@ -193,7 +181,7 @@ const startOnce = async (options: ServiceOptions): Promise<RunningService> => {
 
   let url = ''
   try {
-    // The address of this start: quickstart.env keeps the first one's.
+    // quickstart.env contains the address of the first start.
     url = String((await logLine((line) => line['message'] === 'ready'))['url'])
     await banner.promise
   } catch (error) {
@@ -222,35 +210,27 @@ const startOnce = async (options: ServiceOptions): Promise<RunningService> => {
   }
 }
 
-/** In this process: a process of its own is 0.2 s of a processor, and does the same. */
+/** Runs the command in this process, because a separate process takes 0.2 s of processor time. */
 const runAlone = async (dataDirectory: string, ...commandArguments: string[]): Promise<CommandResult> => {
-  let stdout = ''
-  let stderr = ''
+  const { output, printed } = recordOutput()
+  const environment = { COUNTERSIGN_DATA_DIR: dataDirectory }
   const code = await runCountersign(commandArguments, {
-    output: {
-      stdout: (text) => {
-        stdout += text
-      },
-      stderr: (text) => {
-        stderr += text
-      },
-    },
-    environment: { COUNTERSIGN_DATA_DIR: dataDirectory },
+    output,
+    environment,
     clock: systemClock,
     user: operatingUser(),
   })
-  return { code, stdout, stderr }
+  return { code, ...printed }
 }
 
-/** What tests of the service's behaviour run against, where that is another than one process (test/cluster/instead.ts). */
+/** Replaced by test/cluster/instead.ts, to run the tests with a cluster. */
 export const instead: { startService: typeof startAlone; runCommand: typeof runAlone } = {
   startService: startAlone,
   runCommand: runAlone,
 }
 
-/** The service as the test at hand means it. */
 export const startService = (options: ServiceOptions = {}): Promise<RunningService> => instead.startService(options)
 
-/** One `countersign` command over a data folder. */
+/** Runs a `countersign` command with a data folder. */
 export const runCommand = (dataDirectory: string, ...commandArguments: string[]): Promise<CommandResult> =>
   instead.runCommand(dataDirectory, ...commandArguments)

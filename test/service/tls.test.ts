@@ -1,5 +1,4 @@
-// TLS on the listeners, with certificates made by openssl and asked for by curl: who is shown what, what is refused, and how
-// new files are taken while requests go on.
+// TLS of the listeners, with OpenSSL and curl: certificates, refusals, and their replacement in a running service.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -28,10 +27,10 @@ beforeAll(async () => {
   await Promise.all([makePair('first'), makePair('second')])
 })
 
-/** The body, when the listener proves to be who the certificate names. */
+/** Requests a URL, if the certificate of the listener is from this authority. */
 const curl = async (url: string, authority: string, ...words: string[]) =>
   runToEnd(['curl', '-sS', '--max-time', '10', '--cacert', at(authority), ...words, url])
-/** What a listener agrees to when no more than this version is offered. */
+/** Returns the cipher of a connection with this TLS version. */
 const handshake = async (url: string, version: string): Promise<string> => {
   const weak = ['-cipher', 'ALL:@SECLEVEL=0', '-connect', new URL(url).host]
   const child = Bun.spawn(['openssl', 's_client', version, ...weak], {
@@ -48,7 +47,7 @@ const start = (settings: Record<string, string>): Promise<RunningService> =>
   startAlone({ environment: { COUNTERSIGN_WORKERS: '1', ...settings } })
 
 describe.skipIf(MISSING.length > 0)('TLS (needs openssl and curl)', () => {
-  test('every listener speaks https with one pair, from TLS 1.2 on, and links say so', async () => {
+  test('one certificate serves every listener with TLS 1.2 or higher, and URLs have https', async () => {
     const service = await start({ COUNTERSIGN_TLS_CERTIFICATE: at('first.pem'), COUNTERSIGN_TLS_KEY: at('first.key') })
     try {
       const { PORTAL_URL = '', DASHBOARD_URL = '', ATTESTATION_URL = '' } = service.quickstart
@@ -56,7 +55,7 @@ describe.skipIf(MISSING.length > 0)('TLS (needs openssl and curl)', () => {
       for (const url of [`${service.url}/livez`, `${PORTAL_URL}/robots.txt`, `${DASHBOARD_URL}/`]) {
         expect(url).toStartWith('https://')
         expect(await curl(url, 'first.pem')).toMatchObject({ code: 0, stderr: '' })
-        // 60: not the authority that was asked for. 52, 56: no answer in clear text.
+        // 60: another authority. 52, 56: no unencrypted response.
         expect((await curl(url, 'second.pem')).code).toBe(60)
         expect([52, 56]).toContain((await curl(url.replace('https:', 'http:'), 'first.pem')).code)
         expect([await handshake(url, '-tls1_1'), await handshake(url, '-tls1_2')]).toEqual([
@@ -72,7 +71,7 @@ describe.skipIf(MISSING.length > 0)('TLS (needs openssl and curl)', () => {
     }
   }, 60_000)
 
-  test('one listener may have a pair of its own, and the others none', async () => {
+  test('a certificate can be set for one listener only', async () => {
     const service = await start({
       COUNTERSIGN_TLS_CERTIFICATE: `api=${at('second.pem')}`,
       COUNTERSIGN_TLS_KEY: `api=${at('second.key')}`,
@@ -87,7 +86,7 @@ describe.skipIf(MISSING.length > 0)('TLS (needs openssl and curl)', () => {
   }, 60_000)
 
   test.skipIf(process.platform !== 'linux')(
-    'with several processes SIGHUP takes new files, and keeps the old while they are no pair',
+    'SIGHUP loads new files in all processes, unless the key does not match the certificate',
     120_000,
     async () => {
       const [certificate, key] = [at('live.pem'), at('live.key')]
@@ -110,7 +109,7 @@ describe.skipIf(MISSING.length > 0)('TLS (needs openssl and curl)', () => {
         copyFileSync(at('second.key'), key)
         service.process.kill('SIGHUP')
         await service.logLine(({ message }) => message === 'replaced all processes')
-        // Each connection goes to one of the two.
+        // Connections are distributed to both processes.
         for (let n = 0; n < 8; n++) expect(await shown('second.pem')).toBe(0)
         expect(await curl(`${service.quickstart['DASHBOARD_URL']}/`, 'second.pem')).toMatchObject({ code: 0 })
       } finally {
@@ -129,12 +128,12 @@ describe.skipIf(MISSING.length > 0)('TLS (needs openssl and curl)', () => {
     }
   }
 
-  test('what is wrong with the files is said in one line that names them', async () => {
+  test('an error about the files is one line with their names', async () => {
     const [certificate, key] = [at('first.pem'), at('first.key')]
     writeFileSync(at('empty'), '')
     const sealed = await runToEnd(['openssl', 'ec', '-in', key, '-aes128', '-passout', 'pass:x', '-out', at('sealed')])
     expect(sealed.code).toBe(0)
-    const expected: readonly (readonly [certificate: string, key: string, says: string])[] = [
+    const expected: readonly (readonly [certificate: string, key: string, error: string])[] = [
       [certificate, key, ''],
       ['', '', ''],
       [at('none'), key, `--tls-certificate ${at('none')} does not exist`],
@@ -149,26 +148,24 @@ describe.skipIf(MISSING.length > 0)('TLS (needs openssl and curl)', () => {
       ['', key, '--tls-key is set for the api listener, but --tls-certificate is not'],
       [`portal=${certificate}`, `api=${key}`, '--tls-key is set for the api listener'],
     ]
-    for (const [given, other, says] of expected) {
-      const said = refusal(given, other)
-      if (says === '') expect(said).toBe('')
-      else expect(said).toContain(says)
-      expect(said).not.toContain('\n')
+    for (const [given, other, error] of expected) {
+      const message = refusal(given, other)
+      if (error === '') expect(message).toBe('')
+      else expect(message).toContain(error)
+      expect(message).not.toContain('\n')
     }
     for (const text of ['api=', 'api=a,api=b', 'api=a,b', 'api=a,other=b'])
       expect(() => parseByListener(text)).toThrow()
   })
 
-  test('a start ends with that line, and doctor finds it before', async () => {
+  test('a start fails with that line, and doctor reports the problem', async () => {
     const settings = {
       COUNTERSIGN_DATA_DIR: at('data'),
       COUNTERSIGN_TLS_CERTIFICATE: at('first.pem'),
       COUNTERSIGN_TLS_KEY: at('second.key'),
     }
-    const started = await runToEnd(
-      ['bun', 'src/main.ts', '--api-listen', ':0', '--portal-listen', ':0', '--dashboard-listen', ':0'],
-      settings,
-    )
+    const ports = ['--api-listen', ':0', '--portal-listen', ':0', '--dashboard-listen', ':0']
+    const started = await runToEnd(['bun', 'src/main.ts', ...ports], settings)
     expect(started).toMatchObject({ code: 2, stdout: '' })
     expect(started.stderr.trim().split('\n').at(-1)).toContain('countersign: --tls-key')
     const { code, stdout } = await runCountersign(settings, 'doctor', '--json')

@@ -1,5 +1,4 @@
-// Tracing in the running service, with a collector that decodes what it gets by the protocol's schema: the stages are
-// there, nothing of a caller is, and a collector that is no collector holds nothing up.
+// Tracing in the running service: spans contain the stages and no data of callers, and a failing collector delays nothing.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -37,13 +36,21 @@ const sampled = (spanId = PARENT_ID, flags = '01'): Record<string, string> => ({
   traceparent: `00-${TRACE_ID}-${spanId}-${flags}`,
 })
 
-/** The spans of the request whose caller's span is this. */
+/** Returns the spans of the request below a span of the caller. */
 const spansUnder = async (spanId: string): Promise<ReceivedSpan[]> => {
   const root = (): ReceivedSpan | undefined => collector.spans.find(({ parentId }) => parentId === spanId)
   await until(() => root() !== undefined, { what: `a span below ${spanId}` })
   const found = [root()!]
   for (const parent of found) found.push(...collector.spans.filter(({ parentId }) => parentId === parent.spanId))
   return found
+}
+
+/** Checks that each span except the root is within its parent. */
+const expectNested = (spans: readonly ReceivedSpan[]): void => {
+  for (const span of spans.slice(1)) {
+    const parent = spans.find(({ spanId }) => spanId === span.parentId) as ReceivedSpan
+    expect(span.startNs >= parent.startNs && span.endNs <= parent.endNs).toBe(true)
+  }
 }
 
 const metric = async (name: string): Promise<number> => {
@@ -57,23 +64,16 @@ beforeAll(async () => {
   stub = startScreenerStub({ hostname: '127.0.0.1', port: 0 })
   collector = startCollector(freePort())
   const config = join(folder, 'config.json')
-  writeFileSync(
-    config,
-    JSON.stringify({
-      'tracing-url': collector.url,
-      'tracing-sample': 0,
-      screeners: {
-        stub: {
-          url: `${stub.url}/screen`,
-          reach: 'loopback',
-          method: 'POST',
-          body: { address: `\${address}`, chain: `\${chain}` },
-          answer: { address: '/address', flagged: '/flagged', score: '/score', categories: '/categories' },
-          'cache-seconds': 0,
-        },
-      },
-    }),
-  )
+  const screener = {
+    url: `${stub.url}/screen`,
+    reach: 'loopback',
+    method: 'POST',
+    body: { address: `\${address}`, chain: `\${chain}` },
+    answer: { address: '/address', flagged: '/flagged', score: '/score', categories: '/categories' },
+    'cache-seconds': 0,
+  }
+  const settings = { 'tracing-url': collector.url, 'tracing-sample': 0, screeners: { stub: screener } }
+  writeFileSync(config, JSON.stringify(settings))
   service = await startService({ environment: { COUNTERSIGN_WORKERS: '1', COUNTERSIGN_CONFIG: config } })
   const command = async (...words: string[]): Promise<string> => {
     const environment = { COUNTERSIGN_DATA_DIR: service.dataDirectory, COUNTERSIGN_CONFIG: config }
@@ -93,7 +93,7 @@ afterAll(async () => {
 }, PATIENCE_MS)
 
 describe('a traced attestation', () => {
-  test('shows its stages in their order, below the caller’s span', PATIENCE_MS, async () => {
+  test('has spans of its stages in order, below the span of the caller', PATIENCE_MS, async () => {
     expect((await attest({}, sampled())).status).toBe(200)
     const spans = await spansUnder(PARENT_ID)
     const [root] = spans
@@ -124,130 +124,94 @@ describe('a traced attestation', () => {
       'countersign.fact.answered': true,
     })
     for (const span of spans) {
-      const parent = spans.find(({ spanId }) => spanId === span.parentId)
       expect(span).toMatchObject({ traceId: TRACE_ID, failed: false, kind: span === root ? 2 : 1 })
       expect(span.endNs >= span.startNs).toBe(true)
-      if (parent !== undefined) expect(span.startNs >= parent.startNs && span.endNs <= parent.endNs).toBe(true)
     }
-    // The caller's clock and ours agree on the day, at least.
+    expectNested(spans)
     expect(Math.abs(Number(root?.startNs) / 1e6 - Date.now())).toBeLessThan(PATIENCE_MS)
     expect(collector.resources.at(-1)).toMatchObject({ 'service.name': 'countersign' })
   })
 
-  test(
-    'holds nothing of the caller: no key, no wallet, no body, no id that the caller chose',
-    PATIENCE_MS,
-    async () => {
-      const data = `0xa9059cbb${'beef'.repeat(16)}`
-      const headers = { ...sampled('00000000000000aa'), 'x-request-id': REQUEST_ID, 'idempotency-key': 'order-4711' }
-      const response = await attest({ data, msg_value: '123456789', user_ip: USER_IP }, headers)
-      const answer = (await response.json()) as { attestation: { uuid: string; signature: string } }
-      const spans = await spansUnder('00000000000000aa')
-      expect(spans.filter(({ name }) => name === 'idempotency')).toHaveLength(2)
-      const { uuid, signature } = answer.attestation
-      const key = service.quickstart['ATTESTATION_API_KEY'] ?? ''
-      expect(key.length).toBeGreaterThan(20)
-      const bytes = Buffer.concat(collector.bodies)
-      const traced = bytes.toString('latin1').toLowerCase()
-      expect(bytes.includes(Buffer.from(WALLET.slice(2), 'hex'))).toBe(false)
-      const sent = [
-        WALLET,
-        key,
-        key.slice(9, 20),
-        data,
-        '123456789',
-        USER_IP,
-        REQUEST_ID,
-        'order-4711',
-        uuid,
-        signature,
-      ]
-      sent.push(service.quickstart['VERIFICATION_HASH'] ?? '', 'demo')
-      expect(sent.filter((text) => text === '' || traced.includes(text.toLowerCase().replace(/^0x/, '')))).toEqual([])
-    },
-  )
+  test('contains no key, wallet, body or id of the caller', PATIENCE_MS, async () => {
+    const data = `0xa9059cbb${'beef'.repeat(16)}`
+    const headers = { ...sampled('00000000000000aa'), 'x-request-id': REQUEST_ID, 'idempotency-key': 'order-4711' }
+    const response = await attest({ data, msg_value: '123456789', user_ip: USER_IP }, headers)
+    const answer = (await response.json()) as { attestation: { uuid: string; signature: string } }
+    const spans = await spansUnder('00000000000000aa')
+    expect(spans.filter(({ name }) => name === 'idempotency')).toHaveLength(2)
+    const { uuid, signature } = answer.attestation
+    const { ATTESTATION_API_KEY: key = '', VERIFICATION_HASH: hash = '' } = service.quickstart
+    expect(key.length).toBeGreaterThan(20)
+    const bytes = Buffer.concat(collector.bodies)
+    const traced = bytes.toString('latin1').toLowerCase()
+    expect(bytes.includes(Buffer.from(WALLET.slice(2), 'hex'))).toBe(false)
+    const sent = [WALLET, key, key.slice(9, 20), data, '123456789', USER_IP, REQUEST_ID, 'order-4711']
+    sent.push(uuid, signature, hash, 'demo')
+    expect(sent.filter((text) => text === '' || traced.includes(text.toLowerCase().replace(/^0x/, '')))).toEqual([])
+  })
 
-  test(
-    'is one whose caller says so: not without a valid key, not against the caller’s flag, not by a broken header',
-    PATIENCE_MS,
-    async () => {
-      const wrongKey = await attest({}, { ...sampled('00000000000000b1'), 'x-api-key': 'csa_live_nobody' })
-      expect(wrongKey.status).toBe(401)
-      await attest({}, sampled('00000000000000b2', '00'))
-      await attest({}, { traceparent: `00-${TRACE_ID}-00000000000000b3` })
-      expect((await attest({ chain: 'nowhere' }, sampled('00000000000000b4'))).status).toBe(400)
-      // Traces are sent in their order.
-      const [refused] = await spansUnder('00000000000000b4')
-      expect(refused?.attributes).toMatchObject({ 'http.response.status_code': 400, 'error.type': expect.any(String) })
-      const ids = collector.spans.map(({ parentId }) => parentId)
-      expect(ids.filter((id) => /^0{14}b[123]$/.test(id))).toEqual([])
-    },
-  )
+  test('needs a valid key, the flag of the caller and a valid header', PATIENCE_MS, async () => {
+    const wrongKey = await attest({}, { ...sampled('00000000000000b1'), 'x-api-key': 'csa_live_unknown' })
+    expect(wrongKey.status).toBe(401)
+    await attest({}, sampled('00000000000000b2', '00'))
+    await attest({}, { traceparent: `00-${TRACE_ID}-00000000000000b3` })
+    expect((await attest({ chain: 'nowhere' }, sampled('00000000000000b4'))).status).toBe(400)
+    // Traces are sent in order.
+    const [refused] = await spansUnder('00000000000000b4')
+    expect(refused?.attributes).toMatchObject({ 'http.response.status_code': 400, 'error.type': expect.any(String) })
+    const ids = collector.spans.map(({ parentId }) => parentId)
+    expect(ids.filter((id) => /^0{14}b[123]$/.test(id))).toEqual([])
+  })
 })
 
 describe('a traced batch', () => {
   const batch = (spanId: string, accept: string): Promise<Response> => {
     const one = { from: WALLET, chain: 'base', verification_hash: service.quickstart['VERIFICATION_HASH'] }
     const requests = [{ ...one, idempotency_key: `key-${spanId}` }, { ...one, chain: 'nowhere' }, one]
-    return fetch(`${service.url}/v2/attestations`, {
-      method: 'POST',
-      headers: {
-        'x-api-key': service.quickstart['ATTESTATION_API_KEY'] ?? '',
-        accept,
-        'content-type': 'application/json',
-        ...sampled(spanId),
-      },
-      body: JSON.stringify({ requests }),
-    })
+    const key = service.quickstart['ATTESTATION_API_KEY'] ?? ''
+    const headers = { 'x-api-key': key, accept, 'content-type': 'application/json', ...sampled(spanId) }
+    return fetch(`${service.url}/v2/attestations`, { method: 'POST', headers, body: JSON.stringify({ requests }) })
   }
 
-  for (const [spanId, accept] of [
-    ['00000000000000c1', 'application/json'],
-    ['00000000000000c2', 'application/x-ndjson'],
-  ] as const) {
-    test(`shows the stages of its elements, answered as ${accept}`, PATIENCE_MS, async () => {
-      const response = await batch(spanId, accept)
-      expect(response.status).toBe(200)
-      const statuses = [...(await response.text()).matchAll(/"index":\d,"status":(\d+)/g)].map(([, status]) => status)
-      expect(statuses).toEqual(['200', '400', '200'])
-      const spans = await spansUnder(spanId)
-      const [root] = spans
-      const below = (parent: ReceivedSpan): string[] =>
-        spans.filter(({ parentId }) => parentId === parent.spanId).map(({ name }) => name)
-      expect(root?.attributes).toMatchObject({ 'countersign.batch.elements': 3, 'http.response.status_code': 200 })
-      if (root === undefined) throw new Error('no root')
-      expect(below(root)).toEqual(['key', 'front', 'element', 'element', 'element'])
-      const elements = spans.filter(({ name }) => name === 'element')
-      const stages = ['front', 'policy', 'facts', 'queue', 'worker']
-      expect(elements.map(below)).toEqual([
-        ['front', 'idempotency', 'policy', 'facts', 'queue', 'worker', 'idempotency'],
-        ['front'],
-        stages,
-      ])
-      expect(elements.map(({ attributes }) => attributes['http.response.status_code'])).toEqual([200, 400, 200])
-      expect(elements[1]?.attributes['error.type']).toEqual(expect.any(String))
-      for (const worker of spans.filter(({ name }) => name === 'worker')) {
-        expect(below(worker)).toEqual(['evaluate', 'sign', 'record'])
-      }
-      for (const span of spans.slice(1)) {
-        const parent = spans.find(({ spanId: id }) => id === span.parentId)
-        if (parent === undefined) throw new Error(`${span.name} has no parent`)
-        expect(span.startNs >= parent.startNs && span.endNs <= parent.endNs).toBe(true)
-      }
-      const traced = Buffer.concat(collector.bodies).toString('latin1')
-      expect(traced.includes(`key-${spanId}`)).toBe(false)
-    })
-  }
+  test.each([
+    ['application/json', '00000000000000c1'],
+    ['application/x-ndjson', '00000000000000c2'],
+  ])('has the spans of its elements, with the response type %s', PATIENCE_MS, async (accept, spanId) => {
+    const response = await batch(spanId, accept)
+    expect(response.status).toBe(200)
+    const statuses = [...(await response.text()).matchAll(/"index":\d,"status":(\d+)/g)].map(([, status]) => status)
+    expect(statuses).toEqual(['200', '400', '200'])
+    const spans = await spansUnder(spanId)
+    const [root] = spans as [ReceivedSpan]
+    const below = (parent: ReceivedSpan): string[] =>
+      spans.filter(({ parentId }) => parentId === parent.spanId).map(({ name }) => name)
+    expect(root.attributes).toMatchObject({ 'countersign.batch.elements': 3, 'http.response.status_code': 200 })
+    expect(below(root)).toEqual(['key', 'front', 'element', 'element', 'element'])
+    const elements = spans.filter(({ name }) => name === 'element')
+    expect(elements.map(below)).toEqual([
+      ['front', 'idempotency', 'policy', 'facts', 'queue', 'worker', 'idempotency'],
+      ['front'],
+      ['front', 'policy', 'facts', 'queue', 'worker'],
+    ])
+    expect(elements.map(({ attributes }) => attributes['http.response.status_code'])).toEqual([200, 400, 200])
+    expect(elements[1]?.attributes['error.type']).toEqual(expect.any(String))
+    for (const worker of spans.filter(({ name }) => name === 'worker')) {
+      expect(below(worker)).toEqual(['evaluate', 'sign', 'record'])
+    }
+    expectNested(spans)
+    const traced = Buffer.concat(collector.bodies).toString('latin1')
+    expect(traced.includes(`key-${spanId}`)).toBe(false)
+  })
 })
 
-describe('a collector that is none', () => {
-  test('costs traces and a line in the log, and no request its time', PATIENCE_MS, async () => {
+describe('a failing collector', () => {
+  test('loses traces and logs this, without delay of requests', PATIENCE_MS, async () => {
     const held = Promise.withResolvers<Response>()
     const { bodies } = collector
     const before = bodies.length
     collector.answer = () => held.promise
     await attest({}, sampled())
-    await until(() => bodies.length > before, { what: 'the collector holds a request' })
+    await until(() => bodies.length > before, { what: 'a request to the collector' })
     const started = performance.now()
     for (let count = 0; count < 100; count++) expect((await attest({}, sampled())).status).toBe(200)
     expect(performance.now() - started).toBeLessThan(5_000)
@@ -260,19 +224,14 @@ describe('a collector that is none', () => {
     expect((await attest({}, sampled('00000000000000d1'))).status).toBe(200)
     await spansUnder('00000000000000d1')
     await service.logLine(({ message }) => message === 'resumed sending traces to the collector')
-    const lines = service
-      .output()
-      .stderr.split('\n')
-      .filter((line) =>
-        line.includes('could not send traces to the collector; will drop traces while the buffer is full'),
-      )
-    // One for each way in which it failed.
-    expect(lines.length).toBe(2)
+    const message = 'could not send traces to the collector; will drop traces while the buffer is full'
+    // One line per kind of failure.
+    expect(service.output().stderr.split(message)).toHaveLength(3)
   })
 })
 
 test(
-  'what is traced last is sent when the service stops; a process that signs in its own thread traces the same',
+  'a service without workers traces the same stages, and sends the last traces when it stops',
   PATIENCE_MS,
   async () => {
     const own = await startService({
@@ -286,18 +245,9 @@ test(
     const body = { from: WALLET, chain: 'base', verification_hash: own.quickstart['VERIFICATION_HASH'] }
     expect((await own.attest(body)).status).toBe(200)
     expect(await own.stop()).toBe(0)
-    // Spans of the other service's callers, all in one trace, may still arrive.
+    // Spans of the other service, which have one trace id, may still arrive.
     const names = collector.spans.filter(({ traceId }) => traceId !== TRACE_ID).map(({ name }) => name)
-    expect(names).toEqual([
-      'POST /v2/attestation',
-      'key',
-      'front',
-      'policy',
-      'queue',
-      'worker',
-      'evaluate',
-      'sign',
-      'record',
-    ])
+    const stages = ['key', 'front', 'policy', 'queue', 'worker', 'evaluate', 'sign', 'record']
+    expect(names).toEqual(['POST /v2/attestation', ...stages])
   },
 )
