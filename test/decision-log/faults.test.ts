@@ -63,33 +63,30 @@ const openFailing = (changes: Partial<SegmentOptions> = {}) => {
 
 describe('a failing disk', () => {
   const cases = ['ENOSPC', 'EIO'].flatMap((code) => [0, 1, 500, 1_500].map((bytes): [string, number] => [code, bytes]))
-  test.each(cases)(
-    '%s after %d bytes: the batch does not count, and a new segment follows',
-    async (code, letThrough) => {
-      const { directory, state, writer } = openFailing()
-      writer.append([attestation(1)])
-      const path = writer.path
-      const good = readFileSync(path)
+  test.each(cases)('a batch that fails with %s after %d bytes does not count', async (code, letThrough) => {
+    const { directory, state, writer } = openFailing()
+    writer.append([attestation(1)])
+    const path = writer.path
+    const good = readFileSync(path)
 
-      state.failing = new Set(['write'])
-      Object.assign(state, { code, letThrough })
-      expect(() => writer.append(attestations(2, 4))).toThrow(DecisionLogError)
-      expect(writer.failure).toMatchObject({ reason: code, code: 'DEPENDENCY_UNAVAILABLE' })
-      expect(readFileSync(path)).toEqual(good)
-      // Each further attempt creates a file, cannot write its header, and removes it.
-      expect(() => writer.append([attestation(4)])).toThrow(DecisionLogError)
-      expect(() => writer.append([])).toThrow(DecisionLogError)
-      expect(segmentNames(directory)).toHaveLength(1)
+    state.failing = new Set(['write'])
+    Object.assign(state, { code, letThrough })
+    expect(() => writer.append(attestations(2, 4))).toThrow(DecisionLogError)
+    expect(writer.failure).toMatchObject({ reason: code, code: 'DEPENDENCY_UNAVAILABLE' })
+    expect(readFileSync(path)).toEqual(good)
+    // Each further attempt creates a file, cannot write its header, and removes it.
+    expect(() => writer.append([attestation(4)])).toThrow(DecisionLogError)
+    expect(() => writer.append([])).toThrow(DecisionLogError)
+    expect(segmentNames(directory)).toHaveLength(1)
 
-      state.failing = new Set()
-      writer.append([attestation(5)])
-      expect(writer.failure).toBeNull()
-      writer.close()
-      expect(readFileSync(path)).toEqual(good)
-      expect(countedRecords(directory)).toEqual([attestation(1), attestation(5)])
-      expect(await verifyDecisions(directory)).toMatchObject({ ok: true, decisions: 2 })
-    },
-  )
+    state.failing = new Set()
+    writer.append([attestation(5)])
+    expect(writer.failure).toBeNull()
+    writer.close()
+    expect(readFileSync(path)).toEqual(good)
+    expect(countedRecords(directory)).toEqual([attestation(1), attestation(5)])
+    expect(await verifyDecisions(directory)).toMatchObject({ ok: true, decisions: 2 })
+  })
 
   test('a batch that was written but not flushed does not count', async () => {
     const { directory, writer, failAppend } = openFailing({ sync: true })

@@ -155,8 +155,8 @@ describe('an incomplete log', () => {
     expect(scanner.takeCuts()).toEqual([])
   })
 
-  test.each(['complete', 'being written', 'after a segment without a line'])(
-    'reports complete lines that the next segment does not count, if the header is %s',
+  test.each(['complete', 'being written', 'after a gap'])(
+    'reports uncounted lines, if the next header is %s',
     (next) => {
       const directory = temporaryDirectory()
       const first = openTestSegment(directory)
@@ -178,7 +178,7 @@ describe('an incomplete log', () => {
         expect(rest(scanner)).toEqual([])
         writeFileSync(second.path, written)
       }
-      if (next === 'after a segment without a line') {
+      if (next === 'after a gap') {
         const { length } = 'YYYYMMDDTHHMMSS.mmmZ-'
         const renumbered =
           basename(second.path).slice(0, length) + basename(second.path).slice(length).replace('2', '3')

@@ -186,7 +186,7 @@ describe('a new instance', () => {
     ['', 0, []],
     ['{"prev":"', 9, [expect.stringContaining('torn tail')]],
   ])(
-    'opens a new segment that refers to the last complete line, and records a torn tail of %j',
+    'opens a segment after the last complete line, and records the torn tail %j',
     async (torn, torn_bytes, warnings) => {
       const directory = temporaryDirectory()
       const first = openTestSegment(directory)

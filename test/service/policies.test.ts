@@ -175,23 +175,19 @@ test('personal facts are evaluated, and recorded as hashes', PATIENCE_MS, async 
   expect(await command('decisions', 'verify')).toContain('ok')
 })
 
-test(
-  'a request whose rule fails gets 422, and the rule is logged with its place and counted',
-  PATIENCE_MS,
-  async () => {
-    await apply(UNGUARDED, { data: '0x' })
-    const approve = `0x095ea7b3${'0'.repeat(24)}${'c3'.repeat(20)}${'0'.repeat(64)}`
-    const logged = service.logLine(({ message }) => message === 'a rule could not be evaluated')
-    const answer = await attest(10, { data: approve })
-    expect(answer).toMatchObject({ status: 422, code: 'POLICY_FAILED', retryAfter: null })
-    const line = await logged
-    expect(line).toMatchObject({ policy: policyId, rule: 'listed', reason: 'absent', subject: 'call.args.to' })
-    expect(line['revision']).toStartWith('revision_')
-    expect(JSON.stringify(line)).not.toContain('c3c3')
-    const metrics = await (await fetch(`${service.quickstart['ATTESTATION_URL']}/metrics`)).text()
-    expect(metrics).toContain('countersign_rule_failures_total{reason="absent"} 1\n')
-  },
-)
+test('a request whose rule fails gets 422, and the rule is logged and counted', PATIENCE_MS, async () => {
+  await apply(UNGUARDED, { data: '0x' })
+  const approve = `0x095ea7b3${'0'.repeat(24)}${'c3'.repeat(20)}${'0'.repeat(64)}`
+  const logged = service.logLine(({ message }) => message === 'a rule could not be evaluated')
+  const answer = await attest(10, { data: approve })
+  expect(answer).toMatchObject({ status: 422, code: 'POLICY_FAILED', retryAfter: null })
+  const line = await logged
+  expect(line).toMatchObject({ policy: policyId, rule: 'listed', reason: 'absent', subject: 'call.args.to' })
+  expect(line['revision']).toStartWith('revision_')
+  expect(JSON.stringify(line)).not.toContain('c3c3')
+  const metrics = await (await fetch(`${service.quickstart['ATTESTATION_URL']}/metrics`)).text()
+  expect(metrics).toContain('countersign_rule_failures_total{reason="absent"} 1\n')
+})
 
 test('a rule about the state of a chain reads its RPC', PATIENCE_MS, async () => {
   await apply(EXPENSIVE, {})

@@ -1,5 +1,5 @@
 // Processes with some roles of the service: their listeners, the secrets that they read, and their cooperation.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createCaller, walletOf } from '../conformance/identity-caller.ts'
@@ -10,6 +10,7 @@ import { attestOnce, projectRequest } from './calls.ts'
 import { freePort, type RunningService, type ServiceOptions, startService } from './start-service.ts'
 
 const TIMEOUT_MS = 90_000
+setDefaultTimeout(TIMEOUT_MS)
 const because = POSTGRES_MISSING === null ? '' : ` (${POSTGRES_MISSING})`
 
 interface Served {
@@ -128,78 +129,66 @@ describe('on one machine', () => {
     }
   }
 
-  test(
-    'attestation alone serves only the attestation API',
-    () =>
-      withRoles('attestation', async (served) => {
-        const { service } = served
-        expect(await openParts(served)).toEqual({ ...CLOSED, attestation: 401, task: 401, document: 200 })
-        expect(await attestOnce(service)).toMatchObject({ is_compliant: true })
-        const ready = { ready: true, serves: 'attestation', leader: 'here', workers: 1 }
-        expect(await readiness(service)).toMatchObject(ready)
-        const document = await (await fetch(`${service.url}/openapi.json`)).text()
-        expect(document).toContain('/v2/attestation')
-        expect(document).not.toContain('/api/v1/verify')
-        const metrics = await metricsOf(service)
-        expect(metrics).toContain('countersign_leader{role="attestation"} 1')
-        expect(metrics).not.toMatch(/^countersign_(leader\{role="identity"|evidence|webhook)/m)
-      }),
-    TIMEOUT_MS,
-  )
+  test('attestation alone serves only the attestation API', () =>
+    withRoles('attestation', async (served) => {
+      const { service } = served
+      expect(await openParts(served)).toEqual({ ...CLOSED, attestation: 401, task: 401, document: 200 })
+      expect(await attestOnce(service)).toMatchObject({ is_compliant: true })
+      const ready = { ready: true, serves: 'attestation', leader: 'here', workers: 1 }
+      expect(await readiness(service)).toMatchObject(ready)
+      const document = await (await fetch(`${service.url}/openapi.json`)).text()
+      expect(document).toContain('/v2/attestation')
+      expect(document).not.toContain('/api/v1/verify')
+      const metrics = await metricsOf(service)
+      expect(metrics).toContain('countersign_leader{role="attestation"} 1')
+      expect(metrics).not.toMatch(/^countersign_(leader\{role="identity"|evidence|webhook)/m)
+    }))
 
-  test(
-    'without attestation, no keystore or passphrase is read, and nothing is signed',
-    async () => {
-      // Reading a named pipe blocks, so a start that reads one of them is never ready.
-      const keystores = join(dataDirectory, 'keystores')
-      const keys = readdirSync(keystores).map((name) => join(keystores, name))
-      const secrets = [...keys, join(dataDirectory, 'secrets/passphrase')]
-      expect(secrets.length).toBeGreaterThan(2)
-      for (const path of secrets) {
-        rmSync(path)
-        expect(Bun.spawnSync(['mkfifo', '-m', '600', path]).exitCode).toBe(0)
-      }
-      await withRoles('identity,portal,dashboard', async (served) => {
-        const { service } = served
-        expect(await openParts(served)).toEqual({
-          ...CLOSED,
-          identity: 401,
-          document: 200,
-          portal: 200,
-          dashboard: 401,
-        })
-        await verifies(service, 'on one machine')
-        await refusesKeys(served)
-        const ready = await readiness(service)
-        expect(ready).toMatchObject({ ready: true, serves: 'identity,portal,dashboard', leader: 'here' })
-        expect(ready).not.toContainAnyKeys(['workers', 'signer', 'attesters'])
-        expect(ready['checks']).toEqual({ store: 'ok', changes: 'ok', accepting: 'ok' })
-        const metrics = await metricsOf(service)
-        expect(metrics).toContain('countersign_leader{role="identity"} 1')
-        expect(metrics).not.toMatch(/^countersign_(leader\{role="attestation"|workers|pool|attesters)/m)
-        expect(service.output().stdout).not.toContain('signing backend')
+  test('without attestation, no keystore or passphrase is read, and nothing is signed', async () => {
+    // Reading a named pipe blocks, so a start that reads one of them is never ready.
+    const keystores = join(dataDirectory, 'keystores')
+    const keys = readdirSync(keystores).map((name) => join(keystores, name))
+    const secrets = [...keys, join(dataDirectory, 'secrets/passphrase')]
+    expect(secrets.length).toBeGreaterThan(2)
+    for (const path of secrets) {
+      rmSync(path)
+      expect(Bun.spawnSync(['mkfifo', '-m', '600', path]).exitCode).toBe(0)
+    }
+    await withRoles('identity,portal,dashboard', async (served) => {
+      const { service } = served
+      expect(await openParts(served)).toEqual({
+        ...CLOSED,
+        identity: 401,
+        document: 200,
+        portal: 200,
+        dashboard: 401,
       })
-    },
-    TIMEOUT_MS,
-  )
+      await verifies(service, 'on one machine')
+      await refusesKeys(served)
+      const ready = await readiness(service)
+      expect(ready).toMatchObject({ ready: true, serves: 'identity,portal,dashboard', leader: 'here' })
+      expect(ready).not.toContainAnyKeys(['workers', 'signer', 'attesters'])
+      expect(ready['checks']).toEqual({ store: 'ok', changes: 'ok', accepting: 'ok' })
+      const metrics = await metricsOf(service)
+      expect(metrics).toContain('countersign_leader{role="identity"} 1')
+      expect(metrics).not.toMatch(/^countersign_(leader\{role="attestation"|workers|pool|attesters)/m)
+      expect(service.output().stdout).not.toContain('signing backend')
+    })
+  })
 
-  test(
-    'several processes serve identity without the keys',
-    async () => {
-      rmSync(join(dataDirectory, 'keystores'), { recursive: true })
-      rmSync(join(dataDirectory, 'secrets/passphrase'))
-      await withRoles(
-        'identity',
-        async (served) => {
-          await served.service.logLine(({ message }) => message === 'all processes are ready')
-          expect(await openParts(served)).toEqual({ ...CLOSED, identity: 401, document: 200 })
-          await verifies(served.service, 'in several processes')
-        },
-        ['--processes', '2'],
-      )
-    },
-    TIMEOUT_MS,
-  )
+  test('several processes serve identity without the keys', async () => {
+    rmSync(join(dataDirectory, 'keystores'), { recursive: true })
+    rmSync(join(dataDirectory, 'secrets/passphrase'))
+    await withRoles(
+      'identity',
+      async (served) => {
+        await served.service.logLine(({ message }) => message === 'all processes are ready')
+        expect(await openParts(served)).toEqual({ ...CLOSED, identity: 401, document: 200 })
+        await verifies(served.service, 'in several processes')
+      },
+      ['--processes', '2'],
+    )
+  })
 })
 
 describe.skipIf(POSTGRES_MISSING !== null)(`as nodes over one database${because}`, () => {

@@ -231,7 +231,7 @@ describe('a failing collector', () => {
 })
 
 test(
-  'a service without workers traces the same stages, and sends the last traces when it stops',
+  'a service without workers has the same stages, and sends its last traces when it stops',
   PATIENCE_MS,
   async () => {
     const own = await startService({

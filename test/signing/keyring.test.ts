@@ -163,16 +163,14 @@ describe('a keyring is not opened', () => {
     expect(Bun.inspect(error)).not.toContain(evmKey.toHex())
   })
 
-  test.each([reference(evmKeystore), reference(solanaKeystore)])(
-    'with a wrong passphrase, which is not in the error: $kind',
-    async (attester) => {
-      const opening = openKeyring([attester], async () => ['another'], backend)
-      const error = await opening.catch((reason: unknown) => reason)
-      expect(error).toBeInstanceOf(KeystoreLockedError)
-      expect((error as KeystoreLockedError).detail).toContain(attester.id)
-      expect((error as KeystoreLockedError).detail).not.toContain('another')
-    },
-  )
+  test.each([evmKeystore, solanaKeystore])('with a wrong passphrase, which is not in the error', async (keystore) => {
+    const attester = reference(keystore)
+    const opening = openKeyring([attester], async () => ['another'], backend)
+    const error = await opening.catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(KeystoreLockedError)
+    expect((error as KeystoreLockedError).detail).toContain(attester.id)
+    expect((error as KeystoreLockedError).detail).not.toContain('another')
+  })
 
   test('if the last of several keys fails; the other keys are erased', async () => {
     const bad = reference(solanaKeystore, { keystorePath: otherSolanaKeystore.path })

@@ -18,7 +18,7 @@ describe('names', () => {
   `)('%s is secret', (name) => {
     expect(isSecretName(name)).toBe(true)
   })
-  test.each(['key_id', 'keyId', 'organization', 'request_id', 'uuid', 'attester', 'tokenCount', 'path', ''])(
+  test.each(['', ...words`key_id keyId organization request_id uuid attester tokenCount path`])(
     '%p is not secret',
     (name) => {
       expect(isSecretName(name)).toBe(false)

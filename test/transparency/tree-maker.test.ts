@@ -181,17 +181,14 @@ describe('a failover to a database without the last head', () => {
     return { one, two, signed, close: async () => Promise.all([close(), one.tree.close(), two.tree.close()]) }
   }
 
-  test.each(['one', 'two'] as const)(
-    'stops signing on node %s, whether it signed or only read the head',
-    async (name) => {
-      const { signed, close, ...nodes } = await failOver()
-      for (const leads of [true, true, false]) {
-        await expect(nodes[name].passOnly(leads)).rejects.toThrow(TreeRolledBackError)
-      }
-      expect(await signed()).toBe(4)
-      await close()
-    },
-  )
+  test.each(['one', 'two'] as const)('stops node %s, which signed or only read the head', async (name) => {
+    const { signed, close, ...nodes } = await failOver()
+    for (const leads of [true, true, false]) {
+      await expect(nodes[name].passOnly(leads)).rejects.toThrow(TreeRolledBackError)
+    }
+    expect(await signed()).toBe(4)
+    await close()
+  })
 
   test('stops a leader that did not read the head when the node that signed it returns', async () => {
     const { one, two, signed, close } = await failOver(false)

@@ -105,7 +105,7 @@ describe('a decided job', () => {
   })
 
   test.each([{ code: 'C', message: 'M' }, { code: 'C' }, { message: 'M' }, {}])(
-    'that is denied is not signed, with the reason %j of the rule',
+    'that is denied has the reason %j',
     (reason) => {
       const { decision, calls } = decideIn({ evaluate: () => ({ compliant: false, ruleId: 'r', ...reason }) })
       expect(calls).toEqual(['evaluate'])
