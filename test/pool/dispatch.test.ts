@@ -124,14 +124,6 @@ describe('batching', () => {
     await answer(0, worker(0).jobs.slice(1), 28)
     expect(pool.stats().inFlight).toBe(4)
   })
-
-  test('an idle worker is filled before a loaded one', async () => {
-    const { load, workers, answer } = await startHarness()
-    await load(8)
-    await answer(1)
-    await load(4, 8)
-    expect(jobCounts(workers)).toEqual([4, 8])
-  })
 })
 
 describe('answers', () => {

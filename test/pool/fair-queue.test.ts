@@ -136,14 +136,3 @@ test('the queue behaves like deficit round robin over arrays', () => {
     { numRuns: 100 },
   )
 })
-
-test('a flood of one organization does not delay another', () => {
-  const queue = new FairQueue()
-  const push = (organizationId: string, number: number): void =>
-    queue.pushTail(createPendingJob(jobOf(number), { ...targetOf(), organizationId }, number, 0))
-  for (let number = 0; number < 1_000; number++) push('a', number)
-  push('b', 1_001)
-  push('b', 1_002)
-  const taken = Array.from({ length: 6 }, () => queue.shift()?.target.organizationId)
-  expect(taken.join('')).toBe('ababaa')
-})

@@ -6,7 +6,6 @@ import { getAddress, type Hex } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { checksumAddress } from '../../src/lib/checksum-address.ts'
 import { evmAddressOf } from '../../src/signing/address.ts'
-import vectors from '../vectors/evm-v2.json'
 import { address } from './arbitraries.ts'
 import { testKey } from './test-keys.ts'
 
@@ -38,11 +37,6 @@ describe('the checksummed address', () => {
 })
 
 describe('the address of a public key', () => {
-  test('equals the attester of the vectors', () => {
-    const publicKey = secp256k1.getPublicKey(Uint8Array.fromHex(vectors.private_key.slice(2)), false)
-    expect(evmAddressOf(publicKey)).toBe(vectors.attester)
-  })
-
   test('equals viem’s address', () => {
     for (let number = 1; number <= 20; number++) {
       const key = testKey(number)
