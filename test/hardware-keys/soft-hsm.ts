@@ -24,26 +24,8 @@ export const PIN = '648219'
 
 export type Trouble = 'late' | 'hung' | 'gone' | 'lying' | 'reset' | ''
 
-export interface SoftHsm {
-  /** SOFTHSM2_CONF of processes that use the token. */
-  readonly configuration: string
-  readonly module: string
-  /** Runs pkcs11-tool with a login to the token. */
-  tool(...words: readonly string[]): void
-  makeKey(kind: 'secp256k1' | 'ed25519' | 'secp256r1', label: string, id: string, ...more: readonly string[]): void
-  /** Returns new settings, without the refused PINs of other tests. */
-  settings(overrides?: Partial<TokenSettings> & { readonly pinText?: string }): TokenSettings
-  /** Returns a module in front of SoftHSM, with a new control file. */
-  shim(): Shim
-  remove(): void
-}
-
-export interface Shim {
-  readonly module: string
-  trouble(word: Trouble): void
-  /** Results of C_Login, as hex. */
-  logins(): readonly string[]
-}
+export type SoftHsm = ReturnType<typeof makeSoftHsm>
+export type Shim = ReturnType<typeof buildShim>
 
 const CURVES = { secp256k1: 'EC:secp256k1', ed25519: 'EC:edwards25519', secp256r1: 'EC:prime256v1' } as const
 
@@ -55,7 +37,7 @@ const run = (command: readonly string[], configuration: string): void => {
   if (exitCode !== 0) throw new Error(`${command.join(' ')}: ${stderr}`)
 }
 
-const buildShim = (folder: string, softHsm: string): Shim => {
+const buildShim = (folder: string, softHsm: string) => {
   const place = mkdtempSync(join(folder, 'shim-'))
   const pathOf = (name: string): string => join(place, name)
   const [library, control, logins] = [pathOf('shim.so'), pathOf('control'), pathOf('logins')]
@@ -66,13 +48,14 @@ const buildShim = (folder: string, softHsm: string): Shim => {
   if (exitCode !== 0) throw new Error(`the module in front could not be compiled: ${stderr}`)
   return {
     module: library,
-    trouble: (word) => writeFileSync(control, word),
-    logins: () => (existsSync(logins) ? readFileSync(logins, 'utf8').trim().split('\n') : []),
+    trouble: (word: Trouble): void => writeFileSync(control, word),
+    /** Results of C_Login, as hex. */
+    logins: (): readonly string[] => (existsSync(logins) ? readFileSync(logins, 'utf8').trim().split('\n') : []),
   }
 }
 
 /** Creates a token without keys, for processes that the test starts. */
-export const makeSoftHsm = (): SoftHsm => {
+export const makeSoftHsm = () => {
   if (module === null || util === null || tool === null) throw new Error('softhsm2 or opensc is not installed')
   const folder = mkdtempSync(join(tmpdir(), 'countersign-softhsm-'))
   const tokens = join(folder, 'tokens')
@@ -85,20 +68,24 @@ export const makeSoftHsm = (): SoftHsm => {
     run([tool, '--module', module, '--token-label', TOKEN, '--login', '--pin', PIN, ...words], configuration)
   let count = 0
   return {
+    /** SOFTHSM2_CONF of processes that use the token. */
     configuration,
     module,
+    /** Runs pkcs11-tool with a login to the token. */
     tool: runTool,
-    makeKey: (kind, label, id, ...more) =>
+    makeKey: (kind: keyof typeof CURVES, label: string, id: string, ...more: readonly string[]): void =>
       runTool('--keypairgen', '--key-type', CURVES[kind], '--label', label, '--id', id, ...more),
-    settings: ({ pinText = PIN, ...overrides } = {}) => {
+    /** Returns new settings, without the refused PINs of other tests. */
+    settings: ({ pinText = PIN, ...overrides }: Partial<TokenSettings> & { pinText?: string } = {}): TokenSettings => {
       const path = join(folder, `pin-${count}`)
       writeFileSync(path, `${pinText}\n`, { mode: 0o600 })
       const loginFile = join(folder, `login-${count++}`)
       const pin = { source: 'file', path } as const
       return { thread: TOKEN_THREAD, module, token: TOKEN, pin, loginFile, answerMs: 10_000, ...overrides }
     },
+    /** Returns a module in front of SoftHSM, with a new control file. */
     shim: () => buildShim(folder, module),
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    remove: (): void => rmSync(folder, { recursive: true, force: true }),
   }
 }
 

@@ -1,40 +1,35 @@
 // An S3 server in memory, on a free loopback port, with the operations of shipping and with faults.
 import { createHash } from 'node:crypto'
 
-export interface FakeBucket {
-  readonly endpoint: string
-  readonly objects: Map<string, Buffer>
-  /** `METHOD name` of each request. */
-  readonly requests: string[]
-  /** Status of every response, unless it is null. */
-  failure: number | null
-  /** Flips a bit of each stored object. */
-  corrupts: boolean
-  /** Number of spaces after each object, which its headers include, but the list does not. */
-  surplus: number
-  /** Sends endless objects, and lists with the same continuation token on each page. */
-  endless: boolean
-  /** Sends an endless page of a list. */
-  floods: boolean
-  /** Sends empty pages with new continuation tokens after the last object. */
-  wanders: boolean
-  /** Lists all objects, with any prefix. */
-  ignoresPrefix: boolean
-  stop(): Promise<void>
-}
+export type FakeBucket = ReturnType<typeof startFakeBucket>
 
 const md5 = (bytes: Buffer): string => createHash('md5').update(bytes).digest('hex')
 const PAGE = 3
 const withoutEnd = (): ReadableStream<Uint8Array> =>
   new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(65_536)) })
 
-export const startFakeBucket = (bucket: string): FakeBucket => {
+export const startFakeBucket = (bucket: string) => {
   const objects = new Map<string, Buffer>()
   const etags = new WeakMap<Buffer, string>()
   const uploads = new Map<string, Map<number, Buffer>>()
+  /** `METHOD name` of each request. */
   const requests: string[] = []
-  const flags = { corrupts: false, floods: false, endless: false, wanders: false, ignoresPrefix: false }
-  const state = { failure: null as number | null, surplus: 0, ...flags }
+  const state = {
+    /** Status of every response, unless it is null. */
+    failure: null as number | null,
+    /** Number of spaces after each object, which its headers include, but the list does not. */
+    surplus: 0,
+    /** Flips a bit of each stored object. */
+    corrupts: false,
+    /** Sends an endless page of a list. */
+    floods: false,
+    /** Sends endless objects, and lists with the same continuation token on each page. */
+    endless: false,
+    /** Sends empty pages with new continuation tokens after the last object. */
+    wanders: false,
+    /** Lists all objects, with any prefix. */
+    ignoresPrefix: false,
+  }
 
   const store = (key: string, bytes: Buffer, etag: string): void => {
     if (state.corrupts && bytes.length > 0) bytes[0] = (bytes[0] as number) ^ 1
@@ -108,5 +103,5 @@ export const startFakeBucket = (bucket: string): FakeBucket => {
     },
   })
   const endpoint = `http://127.0.0.1:${server.port}`
-  return Object.assign(state, { endpoint, objects, requests, stop: () => server.stop(true) })
+  return Object.assign(state, { endpoint, objects, requests, stop: (): Promise<void> => server.stop(true) })
 }

@@ -1,14 +1,7 @@
 // An RPC of a chain that does not answer until it is released, to keep a request in flight.
-export interface HeldRpc {
-  readonly url: string
-  /** Resolves at the first request. */
-  readonly asked: Promise<void>
-  /** Answers all requests with block 16. */
-  letGo(): void
-  stop(): Promise<void>
-}
+export type HeldRpc = ReturnType<typeof startHeldRpc>
 
-export const startHeldRpc = (): HeldRpc => {
+export const startHeldRpc = () => {
   const asked = Promise.withResolvers<void>()
   const release = Promise.withResolvers<void>()
   const server = Bun.serve({
@@ -23,8 +16,10 @@ export const startHeldRpc = (): HeldRpc => {
   })
   return {
     url: `http://127.0.0.1:${server.port}`,
+    /** Resolves at the first request. */
     asked: asked.promise,
-    letGo: release.resolve,
+    /** Answers all requests with block 16. */
+    letGo: () => release.resolve(),
     stop: () => server.stop(true),
   }
 }

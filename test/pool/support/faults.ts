@@ -13,42 +13,28 @@ export interface FaultMessage {
   readonly shared: SharedArrayBuffer
 }
 
-export interface Gate {
-  readonly shared: SharedArrayBuffer
-  /** Resolves when this many jobs have arrived. */
-  arrived(count: number): Promise<void>
-  open(value?: number): void
-}
-
-export const createGate = (): Gate => {
+export const createGate = () => {
   const shared = new SharedArrayBuffer(8)
   const words = new Int32Array(shared)
   return {
     shared,
-    arrived: async (count) => {
+    /** Resolves when this many jobs have arrived. */
+    arrived: async (count: number): Promise<void> => {
       for (;;) {
         const seen = Atomics.load(words, GATE_ARRIVED)
         if (seen >= count) return
         await Atomics.waitAsync(words, GATE_ARRIVED, seen).value
       }
     },
-    open: (value = 1) => {
+    open: (value = 1): void => {
       Atomics.store(words, GATE_OPEN, value)
       Atomics.notify(words, GATE_OPEN)
     },
   }
 }
 
-export interface Faults {
-  useGate(shared: SharedArrayBuffer): void
-  /** Registers a batch; the `requestId` of a job names its fault. */
-  expect(jobs: readonly DispatchedJob[]): void
-  /** Adds the faults to the worker's parts. */
-  within(parts: WorkerParts): WorkerParts
-}
-
 /** @param exit ends the worker before its next answer */
-export const createFaults = (exit: (code: number) => void): Faults => {
+export const createFaults = (exit: (code: number) => void) => {
   let gate = new Int32Array(new SharedArrayBuffer(8))
   /** By uuid. */
   const faults = new Map<string, DispatchedJob>()
@@ -81,6 +67,7 @@ export const createFaults = (exit: (code: number) => void): Faults => {
     }
   }
 
+  /** Adds the faults to the worker's parts. */
   const within = (parts: WorkerParts): WorkerParts => ({
     ...parts,
     digesters: {
@@ -114,10 +101,11 @@ export const createFaults = (exit: (code: number) => void): Faults => {
   })
 
   return {
-    useGate: (shared) => {
+    useGate: (shared: SharedArrayBuffer): void => {
       gate = new Int32Array(shared)
     },
-    expect: (jobs) => {
+    /** Registers a batch; the `requestId` of a job names its fault. */
+    expect: (jobs: readonly DispatchedJob[]): void => {
       for (const job of jobs) faults.set(job.uuid, job)
     },
     within,

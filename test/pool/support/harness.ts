@@ -1,13 +1,13 @@
 // A pool of fake workers with a manual clock.
 import type { LostLog } from '../../../src/pool/lost-jobs.ts'
-import { createPool, type Pool } from '../../../src/pool/pool.ts'
+import { createPool } from '../../../src/pool/pool.ts'
 import type { PoolEvent, PoolOptions } from '../../../src/pool/pool-options.ts'
 import type { Outcome, SignableJob, WorkerSettings } from '../../../src/pool/protocol.ts'
 import type { PoolAnswer } from '../../../src/pool/settlement.ts'
 import { createThreadPort } from '../../../src/pool/wire.ts'
 import { FakeWorker, type FakeWorkerBehaviour } from './fake-worker.ts'
 import { jobOf, revisionOf, targetOf } from './jobs.ts'
-import { createManualTime, type ManualTime } from './manual-time.ts'
+import { createManualTime } from './manual-time.ts'
 
 export const SETTINGS: Omit<WorkerSettings, 'slot' | 'generation' | 'shared'> = {
   signer: 'auto',
@@ -34,33 +34,7 @@ export interface Settled {
   readonly detail: string | null
 }
 
-export interface Harness {
-  readonly time: ManualTime
-  readonly pool: Pool
-  /** All workers, in the order of their creation. */
-  readonly workers: FakeWorker[]
-  readonly events: PoolEvent[]
-  /** Answers in the logs of lost workers, by uuid. */
-  readonly recorded: Map<string, PoolAnswer>
-  readonly recoveries: LostLog[]
-  /** Ends turns and delivers messages until none are left. */
-  pump(): Promise<void>
-  advance(milliseconds: number): Promise<void>
-  /** Ends the n-th worker and delivers all messages. */
-  lose(index: number): Promise<void>
-  /** The n-th worker answers the given jobs (defaults to all of its jobs); delivers all messages. */
-  answer(index: number, ...parameters: Parameters<FakeWorker['answer']>): Promise<void>
-  /** Every worker answers all of its jobs; delivers all messages. */
-  answerAll(): Promise<void>
-  /** The n-th worker reports this outcome of its latest job; delivers all messages. */
-  outcome(index: number, outcome: DistributiveOmit<Outcome, 'sequence'>): Promise<void>
-  submit(number: number, overrides?: Partial<SignableJob>): Promise<Settled>
-  /** Submits jobs with consecutive numbers and delivers all messages. */
-  load(count: number, first?: number): Promise<{ readonly answers: Promise<Settled>[] }>
-  /** The n-th spawned worker. */
-  worker(index: number): FakeWorker
-  eventsOf<Type extends PoolEvent['type']>(type: Type): Extract<PoolEvent, { type: Type }>[]
-}
+export type Harness = ReturnType<typeof createHarness>
 
 type DistributiveOmit<Union, Key extends PropertyKey> = Union extends unknown ? Omit<Union, Key> : never
 
@@ -70,11 +44,12 @@ export const settled = (promise: Promise<PoolAnswer>): Promise<Settled> =>
     (error) => ({ answer: null, code: error.code ?? error.name, detail: error.detail ?? null }),
   )
 
-export const createHarness = (options: HarnessOptions = {}): Harness => {
+export const createHarness = (options: HarnessOptions = {}) => {
   const { behaviour = () => ({}), limits, ...rest } = options
   const time = createManualTime()
   const workers: FakeWorker[] = []
   const events: PoolEvent[] = []
+  /** Answers in the logs of lost workers, by uuid. */
   const recorded = new Map<string, PoolAnswer>()
   const recoveries: LostLog[] = []
   const pool = createPool({
@@ -97,6 +72,7 @@ export const createHarness = (options: HarnessOptions = {}): Harness => {
     timers: time.timers,
     onEvent: (event) => events.push(event),
   })
+  /** Ends turns and delivers messages until none are left. */
   const pump = async (): Promise<void> => {
     for (let quiet = 0; quiet < 3; ) {
       const moved = [time.endTurn(), ...workers.map((worker) => worker.deliver())].some(Boolean)
@@ -105,12 +81,13 @@ export const createHarness = (options: HarnessOptions = {}): Harness => {
       await new Promise((resolve) => setImmediate(resolve))
     }
   }
+  /** Returns the n-th spawned worker. */
   const workerAt = (index: number): FakeWorker => {
     const worker = workers[index]
     if (worker === undefined) throw new Error(`no worker ${index} was spawned`)
     return worker
   }
-  const submit: Harness['submit'] = (number, overrides = {}) =>
+  const submit = (number: number, overrides: Partial<SignableJob> = {}): Promise<Settled> =>
     settled(pool.submit(jobOf(number, { deadlineMs: time.clock.monotonicMs() + 25_000, ...overrides }), targetOf()))
   return {
     time,
@@ -120,22 +97,25 @@ export const createHarness = (options: HarnessOptions = {}): Harness => {
     recorded,
     recoveries,
     pump,
-    advance: async (milliseconds) => {
+    advance: (milliseconds: number) => {
       time.advance(milliseconds)
-      await pump()
+      return pump()
     },
     submit,
-    load: async (count, first = 0) => {
+    /** Submits jobs with consecutive numbers and delivers all messages. */
+    load: async (count: number, first = 0) => {
       const answers = Array.from({ length: count }, (_, index) => submit(first + index))
       await pump()
       return { answers }
     },
     worker: workerAt,
-    lose: (index) => {
+    /** Ends the n-th worker and delivers all messages. */
+    lose: (index: number) => {
       workerAt(index).die()
       return pump()
     },
-    answer: (index, ...parameters) => {
+    /** The n-th worker answers the given jobs (defaults to all of its jobs); delivers all messages. */
+    answer: (index: number, ...parameters: Parameters<FakeWorker['answer']>) => {
       workerAt(index).answer(...parameters)
       return pump()
     },
@@ -143,12 +123,14 @@ export const createHarness = (options: HarnessOptions = {}): Harness => {
       for (const worker of workers) worker.answer()
       return pump()
     },
-    outcome: (index, outcome) => {
+    /** The n-th worker reports this outcome of its latest job; delivers all messages. */
+    outcome: (index: number, outcome: DistributiveOmit<Outcome, 'sequence'>) => {
       const worker = workerAt(index)
       worker.outcomes([{ ...outcome, sequence: worker.jobs.at(-1)?.sequence ?? -1 } as Outcome])
       return pump()
     },
-    eventsOf: (type) => events.filter((event) => event.type === type) as never,
+    eventsOf: <Type extends PoolEvent['type']>(type: Type): Extract<PoolEvent, { type: Type }>[] =>
+      events.filter((event) => event.type === type) as never,
   }
 }
 

@@ -1,19 +1,7 @@
 // A manual clock, with timers and turns of the event loop.
 import type { Clock, Timers } from '../../../src/lib/time.ts'
 
-export interface ManualTime {
-  readonly clock: Clock
-  readonly timers: Timers
-  /** Moves the clock and calls each due timer, in order, at its time. */
-  advance(milliseconds: number): void
-  /** Moves the clock without calling timers, like a busy main thread. */
-  stall(milliseconds: number): void
-  /** Runs the callbacks of this turn's end. Returns false if there were none. */
-  endTurn(): boolean
-  readonly pendingTimers: number
-}
-
-export const createManualTime = (startMs = 1_000_000): ManualTime => {
+export const createManualTime = (startMs = 1_000_000) => {
   let nowMs = startMs
   let turn: (() => void)[] = []
   const timers = new Set<{ dueMs: number; callback: () => void }>()
@@ -24,19 +12,20 @@ export const createManualTime = (startMs = 1_000_000): ManualTime => {
     return next
   }
 
-  return {
-    clock: { monotonicMs: () => nowMs, unixSeconds: () => Math.floor(nowMs / 1000) },
-    timers: {
-      after: (delayMs, callback) => {
-        const timer = { dueMs: nowMs + Math.max(0, delayMs), callback }
-        timers.add(timer)
-        return () => void timers.delete(timer)
-      },
-      endOfTurn: (callback) => {
-        turn.push(callback)
-      },
+  const clock: Clock = { monotonicMs: () => nowMs, unixSeconds: () => Math.floor(nowMs / 1000) }
+  const timersOfClock: Timers = {
+    after: (delayMs, callback) => {
+      const timer = { dueMs: nowMs + Math.max(0, delayMs), callback }
+      timers.add(timer)
+      return () => void timers.delete(timer)
     },
-    advance: (milliseconds) => {
+    endOfTurn: (callback) => void turn.push(callback),
+  }
+  return {
+    clock,
+    timers: timersOfClock,
+    /** Moves the clock and calls each due timer, in order, at its time. */
+    advance: (milliseconds: number): void => {
       const untilMs = nowMs + milliseconds
       for (let timer = nextDue(untilMs); timer !== null; timer = nextDue(untilMs)) {
         timers.delete(timer)
@@ -45,10 +34,12 @@ export const createManualTime = (startMs = 1_000_000): ManualTime => {
       }
       nowMs = untilMs
     },
-    stall: (milliseconds) => {
+    /** Moves the clock without calling timers, like a busy main thread. */
+    stall: (milliseconds: number): void => {
       nowMs += milliseconds
     },
-    endTurn: () => {
+    /** Runs the callbacks of this turn's end. Returns false if there were none. */
+    endTurn: (): boolean => {
       const callbacks = turn
       turn = []
       for (const callback of callbacks) callback()

@@ -7,33 +7,18 @@ import { type VerifyReport, verifyDecisions } from '../../../src/decision-log/ve
 import type { Target } from '../../../src/domain/target.ts'
 import { systemClock } from '../../../src/lib/time.ts'
 import type { RecoverDecisions } from '../../../src/pool/lost-jobs.ts'
-import { createPool, type Pool } from '../../../src/pool/pool.ts'
+import { createPool } from '../../../src/pool/pool.ts'
 import type { PoolEvent, PoolOptions } from '../../../src/pool/pool-options.ts'
 import type { AttesterReference, SignableJob, WorkerSettings } from '../../../src/pool/protocol.ts'
 import { createThreadPort, type OpenPort, type SigningThread } from '../../../src/pool/wire.ts'
 import { recordsOf } from '../../decision-log/fixtures.ts'
 import { settingsFor, temporaryDirectory } from '../../workers/support/attesters.ts'
 import { revisionWith, TEST_POLICY, testTarget } from '../../workers/support/policies.ts'
-import { createGate, type Gate } from './faults.ts'
-import { type Settled, settled } from './harness.ts'
+import { createGate } from './faults.ts'
+import { settled } from './harness.ts'
 import { jobOf } from './jobs.ts'
 
-export interface ThreadPool {
-  readonly pool: Pool
-  readonly gate: Gate
-  readonly decisions: string
-  readonly events: PoolEvent[]
-  /** All threads, in the order of their creation. */
-  readonly threads: { readonly ended: Promise<void>; readonly hasEnded: () => boolean }[]
-  submit(number: number, overrides?: Partial<SignableJob>, target?: Target): Promise<Settled>
-  /** Returns the first matching event of this type; waits for it if there is none yet. */
-  event<Type extends PoolEvent['type']>(
-    type: Type,
-    matches?: (event: Extract<PoolEvent, { type: Type }>) => boolean,
-  ): Promise<Extract<PoolEvent, { type: Type }>>
-  /** Closes the pool and verifies the log. */
-  finish(): Promise<VerifyReport>
-}
+export type ThreadPool = Awaited<ReturnType<typeof startThreadPool>>
 
 export interface ThreadPoolOptions extends Partial<Omit<PoolOptions, 'settings' | 'clock'>> {
   readonly attesters: readonly AttesterReference[]
@@ -60,14 +45,15 @@ const recoverFrom =
     )
   }
 
-export const startThreadPool = async (options: ThreadPoolOptions): Promise<ThreadPool> => {
+export const startThreadPool = async (options: ThreadPoolOptions) => {
   const { attesters, settings = {}, wrap = (port) => port, limits, ...rest } = options
   const directory = temporaryDirectory()
   const decisions = join(directory, 'decisions')
   const gate = createGate()
   const events: PoolEvent[] = []
   const waiters = new Set<() => void>()
-  const threads: ThreadPool['threads'] = []
+  /** All threads, in the order of their creation. */
+  const threads: { readonly ended: Promise<void>; readonly hasEnded: () => boolean }[] = []
   const workers: Worker[] = []
   const openThread: OpenPort = (listener) => {
     const worker = new Worker(FAULTY_WORKER.href)
@@ -105,9 +91,13 @@ export const startThreadPool = async (options: ThreadPoolOptions): Promise<Threa
     decisions,
     events,
     threads,
-    submit: (number, overrides = {}, target = testTarget({ id: 'target_1' })) =>
+    submit: (number: number, overrides: Partial<SignableJob> = {}, target: Target = testTarget({ id: 'target_1' })) =>
       settled(pool.submit(jobOf(number, { deadlineMs: deadlineIn(25_000), ...overrides }), target)),
-    event: async (type, matches = () => true) => {
+    /** Returns the first matching event of this type; waits for it if there is none yet. */
+    event: async <Type extends PoolEvent['type']>(
+      type: Type,
+      matches: (event: Extract<PoolEvent, { type: Type }>) => boolean = () => true,
+    ): Promise<Extract<PoolEvent, { type: Type }>> => {
       for (;;) {
         const found = events.find((event) => event.type === type && matches(event as never))
         if (found !== undefined) return found as never
@@ -120,7 +110,8 @@ export const startThreadPool = async (options: ThreadPoolOptions): Promise<Threa
         })
       }
     },
-    finish: async () => {
+    /** Closes the pool and verifies the log. */
+    finish: async (): Promise<VerifyReport> => {
       await pool.close()
       // Includes threads whose `terminate` a test replaced.
       for (const worker of workers) Worker.prototype.terminate.call(worker)
