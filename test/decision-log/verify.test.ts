@@ -58,7 +58,6 @@ beforeEach(() => {
 })
 afterEach(removeTemporaryDirectories)
 
-const expectSound = async (): Promise<void> => expect((await verifyDecisions(directory)).ok).toBe(true)
 const detailOf = async (): Promise<string | undefined> => problems(await verifyDecisions(directory))[0]?.[3] as string
 
 describe('a valid log', () => {
@@ -234,7 +233,7 @@ describe('verification detects a segment', () => {
     await check('the number in the header differs from the file name')
     rmSync(path(second))
     copyFileSync(spare, path(second))
-    await expectSound()
+    expect((await verifyDecisions(directory)).ok).toBe(true)
     copyFileSync(path(second), path(third.replace('000003', '000004')))
     await check('the number in the header differs from the file name')
     rmSync(path(third.replace('000003', '000004')))

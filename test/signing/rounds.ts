@@ -62,7 +62,7 @@ const fail = (what: string, statement: unknown): never => {
   throw new Error(`${what}: ${text}`)
 }
 
-export interface RoundsOptions {
+interface RoundsOptions {
   readonly backends: readonly Secp256k1Backend[]
   readonly rounds: number
   readonly seed: string

@@ -13,16 +13,8 @@ export const sha256 = (input: string | Uint8Array): Uint8Array =>
 /** 32 bytes, valid for both curves. */
 export const testKey = (number: number): Uint8Array => sha256(`countersign test key ${number}`)
 
-export interface BackendCandidate {
-  readonly name: Secp256k1BackendName
-  /** Distinguishes two interfaces of the same library. */
-  readonly label: string
-  readonly backend: Secp256k1Backend | null
-  /** Reason why it is not available. */
-  readonly reason: string
-}
-
-const candidate = (name: Secp256k1BackendName, label: string, load: () => Secp256k1Backend): BackendCandidate => {
+/** @param label distinguishes two interfaces of the same library */
+const candidate = (name: Secp256k1BackendName, label: string, load: () => Secp256k1Backend) => {
   try {
     return { name, label, backend: load(), reason: '' }
   } catch (error) {
@@ -32,7 +24,7 @@ const candidate = (name: Secp256k1BackendName, label: string, load: () => Secp25
 }
 
 /** Loads every installed backend. */
-export const backendCandidates = (): readonly BackendCandidate[] => [
+export const backendCandidates = () => [
   candidate('libsecp256k1', 'libsecp256k1', () => loadSystemSecp256k1()),
   candidate('secp256k1-node', 'secp256k1-node', () => loadNodeSecp256k1()),
   candidate('secp256k1-node', 'secp256k1-node by Node-API', () => loadNodeSecp256k1('node-api')),

@@ -1,7 +1,7 @@
 // Verification of inclusion proofs (RFC 9162, 2.1.3.2). Clients have their own: src/client/decision-proof.ts and clients/.
 import { hashNode } from '../../src/modules/transparency/tree/hash.ts'
 
-export interface InclusionProof {
+interface InclusionProof {
   readonly index: number
   readonly size: number
   readonly leafHash: Uint8Array

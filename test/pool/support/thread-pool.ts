@@ -20,7 +20,7 @@ import { jobOf } from './jobs.ts'
 
 export type ThreadPool = Awaited<ReturnType<typeof startThreadPool>>
 
-export interface ThreadPoolOptions extends Partial<Omit<PoolOptions, 'settings' | 'clock'>> {
+interface ThreadPoolOptions extends Partial<Omit<PoolOptions, 'settings' | 'clock'>> {
   readonly attesters: readonly AttesterReference[]
   readonly settings?: Partial<WorkerSettings>
   /** Opens a worker. Defaults to a thread. */
