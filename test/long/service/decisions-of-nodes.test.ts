@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { checkDecisionProof } from '../../../src/client/decision-proof.ts'
 import { systemClock } from '../../../src/lib/time.ts'
 import { openStore } from '../../../src/store/store.ts'
-import { ask, projectRequest } from '../../service/calls.ts'
+import { attestOnce, projectRequest } from '../../service/calls.ts'
 import { runCountersign } from '../../service/run-to-end.ts'
 import { freePort, type RunningService, startService } from '../../service/start-service.ts'
 import { newFolder } from '../../support/folder.ts'
@@ -49,7 +49,7 @@ test.skipIf(POSTGRES_MISSING !== null)(
       const second = await start('two')
       const body = projectRequest(first.node)
       const uuids: string[] = []
-      for (const { node } of [first, second, first]) uuids.push((await ask(node, body)).attestation.uuid)
+      for (const { node } of [first, second, first]) uuids.push((await attestOnce(node, body)).attestation.uuid)
 
       const store = await openStore({ target: database.target, clock: systemClock, ...PATIENT_LIMITS })
       const [organization] = await store.organizations.list()

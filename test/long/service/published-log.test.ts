@@ -11,7 +11,7 @@ import { openCheckpoint } from '../../../src/modules/transparency/tree/checkpoin
 import { openCosignature } from '../../../src/modules/transparency/tree/cosignature.ts'
 import { encodeVerifierKey, parseVerifierKey, type VerifierKey } from '../../../src/modules/transparency/tree/note.ts'
 import { recordOutput } from '../../cli/recorded-output.ts'
-import { ask } from '../../service/calls.ts'
+import { attestOnce } from '../../service/calls.ts'
 import { runCountersign } from '../../service/run-to-end.ts'
 import { freePort, startService } from '../../service/start-service.ts'
 import { newFolder } from '../../support/folder.ts'
@@ -35,7 +35,7 @@ test('anyone can follow the published log, and its witness cosigns it', async ()
   let listening: ReturnType<typeof listenForHeads> | null = null
   try {
     const logKey = parseVerifierKey((await runCountersign(settings, 'proof', 'key')).stdout.trim())
-    const { uuid } = (await ask(service)).attestation
+    const { uuid } = (await attestOnce(service)).attestation
     const read = async (path: string) => fetch(service.url + path)
     const checkpoint = async (): Promise<string> => (await read('/checkpoint')).text()
     const metric = async (name: string): Promise<string> =>
@@ -80,7 +80,7 @@ test('anyone can follow the published log, and its witness cosigns it', async ()
     }
     expect(await follow()).toEqual([0, expect.stringContaining('cosigned ')])
     const { size } = openCheckpoint(await checkpoint(), logKey)
-    await Promise.all(Array.from({ length: 300 }, () => ask(service)))
+    await Promise.all(Array.from({ length: 300 }, () => attestOnce(service)))
     await until(async () => openCheckpoint(await checkpoint(), logKey).size >= size + 300)
     expect(await follow()).toEqual([0, expect.stringMatching(/cosigned \d+ lines/)])
     for (const path of NO_FILES) expect((await read(path)).status).toBe(404)
@@ -97,7 +97,7 @@ test('anyone can follow the published log, and its witness cosigns it', async ()
 test('nothing is published by default', async () => {
   const service = await startService()
   try {
-    await ask(service)
+    await attestOnce(service)
     for (const path of ['/checkpoint', '/tile/0/000.p/1']) expect((await fetch(service.url + path)).status).toBe(404)
   } finally {
     await service.stop()

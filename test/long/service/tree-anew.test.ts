@@ -5,7 +5,7 @@ import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs
 import { join } from 'node:path'
 import { openCheckpoint } from '../../../src/modules/transparency/tree/checkpoint.ts'
 import { parseVerifierKey } from '../../../src/modules/transparency/tree/note.ts'
-import { ask } from '../../service/calls.ts'
+import { attestOnce } from '../../service/calls.ts'
 import { runCountersign } from '../../service/run-to-end.ts'
 import { type RunningService, startService } from '../../service/start-service.ts'
 import { newFolder } from '../../support/folder.ts'
@@ -19,14 +19,14 @@ test('heads of an older log are not signed until begin-tree starts another tree 
   const isRefused = async (service: RunningService): Promise<boolean> =>
     /countersign_decision_tree_refused 1/.test(await (await fetch(`${service.url}/metrics`)).text())
   let service = await start()
-  await ask(service)
+  await attestOnce(service)
   await service.stop()
   const old = newFolder()
   for (const name of ['decisions', 'decision-tree.db']) cpSync(at(name), join(old, name), { recursive: true })
   const oldHead = readFileSync(at('decision-tree.checkpoint'), 'utf8')
   const oldKey = (await command('proof', 'key')).stdout
   service = await start()
-  await ask(service)
+  await attestOnce(service)
   await service.stop()
   const head = readFileSync(at('decision-tree.checkpoint'), 'utf8')
   expect(head).not.toBe(oldHead)
@@ -38,7 +38,7 @@ test('heads of an older log are not signed until begin-tree starts another tree 
   for (const name of ['decisions', 'decision-tree.db']) cpSync(join(old, name), at(name), { recursive: true })
 
   service = await start()
-  await ask(service)
+  await attestOnce(service)
   await until(() => isRefused(service))
   const verified = await command('decisions', 'verify')
   expect([verified.code, verified.stdout]).toEqual([1, expect.stringContaining('the head in the store: the head has')])

@@ -1,6 +1,6 @@
 // A configured passphrase, which scrypt derives with its standard cost for each keystore.
 import { expect, test } from 'bun:test'
-import { ask } from '../../service/calls.ts'
+import { attestOnce } from '../../service/calls.ts'
 import { runToEnd } from '../../service/run-to-end.ts'
 import { startService } from '../../service/start-service.ts'
 import { newFolder } from '../../support/folder.ts'
@@ -9,7 +9,7 @@ test('a passphrase of the environment opens the keystores, and a wrong one ends 
   const dataDirectory = newFolder()
   const environment = { COUNTERSIGN_PASSPHRASE: 'a passphrase for the lifecycle test' }
   const first = await startService({ dataDirectory, environment })
-  await ask(first)
+  await attestOnce(first)
   await first.stop()
   const settings = { COUNTERSIGN_DATA_DIR: dataDirectory, COUNTERSIGN_PASSPHRASE: 'another one' }
   const wrong = await runToEnd(['bun', 'src/main.ts'], settings)

@@ -12,7 +12,7 @@ import { openKeyring } from '../../../src/signing/keyring.ts'
 import { hasKeystoreMac } from '../../../src/signing/keystore-pkcs8.ts'
 import { readPassphrases } from '../../../src/signing/passphrase.ts'
 import { chooseSecp256k1Backend } from '../../../src/signing/secp256k1-backends.ts'
-import { ask, succeed } from '../../service/calls.ts'
+import { attestOnce, succeed } from '../../service/calls.ts'
 import { runCommand, startService } from '../../service/start-service.ts'
 import { newFolder } from '../../support/folder.ts'
 
@@ -128,11 +128,11 @@ test('a running service signs during a rotation, and so does a service started i
     expect(done).toMatchObject({ code: 0, stderr: '' })
     expect(JSON.parse(done.stdout)).toMatchObject({ keystores: 3, in_place: true })
     expect(readFileSync(folder.passphrase, 'utf8')).not.toBe(old)
-    await ask(first)
+    await attestOnce(first)
     // Workers load all keys again, with the new passphrase.
     await succeed(first, 'attester', 'add', '--kind', 'secp256k1')
     await first.logLine(({ message }) => message === 'attesters changed')
-    await ask(first)
+    await attestOnce(first)
     const listed = await succeed(first, 'audit', 'list', '--json')
     expect(listed).toContain('command.attester.rotate-passphrase')
     expect(listed).not.toContain(readFileSync(folder.passphrase, 'utf8').trim())
@@ -146,7 +146,7 @@ test('a running service signs during a rotation, and so does a service started i
   expect(await relockKeystore(join(folder.keystores, one), present, next)).toBe(true)
   const second = await startService({ dataDirectory, environment })
   try {
-    await ask(second)
+    await attestOnce(second)
     await succeed(second, 'attester', 'rotate-passphrase')
     expect(readFileSync(folder.passphrase, 'utf8')).toBe('the new passphrase')
   } finally {

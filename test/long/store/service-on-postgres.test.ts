@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ask } from '../../service/calls.ts'
+import { attestOnce } from '../../service/calls.ts'
 import { runCountersign } from '../../service/run-to-end.ts'
 import { type RunningService, startService } from '../../service/start-service.ts'
 import { newFolder } from '../../support/folder.ts'
@@ -46,7 +46,7 @@ define(`the service with PostgreSQL${POSTGRES_MISSING === null ? '' : ` (${POSTG
   test('creates everything at the first start, and reports its store', async () => {
     expect(first.quickstart['ATTESTATION_API_KEY']).toMatch(/^csa_live_/)
     for (const service of [first, second]) {
-      expect(await ask(service)).toMatchObject({ is_compliant: true })
+      expect(await attestOnce(service)).toMatchObject({ is_compliant: true })
       expect(await (await fetch(`${service.url}/readyz`)).json()).toMatchObject({ ready: true, store: 'postgres' })
       expect(await (await fetch(`${service.url}/metrics`)).text()).toMatch(/countersign_build_info\{.*store="postgres"/)
     }
@@ -71,7 +71,7 @@ define(`the service with PostgreSQL${POSTGRES_MISSING === null ? '' : ` (${POSTG
     expect(await command('org', 'list')).toEqual(before)
     expect(before.stdout).toContain('demo')
     expect(readdirSync(join(folder, 'first', 'keystores'))).toEqual(keystores)
-    await ask(first)
+    await attestOnce(first)
   })
 
   test('never outputs or stores the password of the database', async () => {
