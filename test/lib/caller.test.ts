@@ -1,4 +1,4 @@
-// To which request code belongs.
+// The request that code runs for.
 import { expect, test } from 'bun:test'
 import { assignOwner, currentCaller, runFor } from '../../src/lib/caller.ts'
 
@@ -17,7 +17,7 @@ test('work belongs to its request, whose organization may become known later', a
   expect(currentCaller()).toEqual(NO_REQUEST)
 })
 
-test('background work that a request has started belongs to no request after its end', async () => {
+test('background work started by a request belongs to no request after the request ends', async () => {
   const end = Promise.withResolvers<void>()
   let background: Promise<unknown> | undefined
   await runFor({ owner: 'A', signal: AbortSignal.abort() }, async () => {

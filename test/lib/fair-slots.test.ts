@@ -1,93 +1,67 @@
-// Who gets the next slot, and that none is lost.
+// The order in which waiting work gets slots. No slot is lost.
 import { describe, expect, test } from 'bun:test'
 import { getEventListeners } from 'node:events'
 import fc from 'fast-check'
 import { createFairSlots } from '../../src/lib/fair-slots.ts'
 
-/** Requests slots for these owners in turn, and ends one piece of work after the other. */
-const start = (slots: number, waitingMax = 100) => {
-  const fair = createFairSlots(slots, waitingMax)
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+/** Slots with functions that request a slot for an owner and end the running work at an index. */
+const start = (...options: Parameters<typeof createFairSlots>) => {
+  const slots = createFairSlots(...options)
   const running: { readonly owner: string; readonly release: () => void }[] = []
   const begun: string[] = []
   const request = (owner: string): boolean => {
-    const acquired = fair.acquire(owner)
+    const acquired = slots.acquire(owner)
     void acquired?.then((release) => {
       running.push({ owner, release })
       begun.push(owner)
     })
     return acquired !== null
   }
-  const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
   const end = async (index = 0): Promise<void> => {
     running.splice(index, 1)[0]?.release()
     await settled()
   }
-  return { request, end, settled, running, begun }
+  return { request, end, running, begun }
 }
 
-describe('the next slot', () => {
-  test('is the other owner’s, however many one has waiting', async () => {
-    const { request, end, settled, begun } = start(2)
-    for (const owner of 'AAAAAAAAB') request(owner)
-    await settled()
-    expect(begun.join('')).toBe('AA')
-    await end()
-    expect(begun.join('')).toBe('AAB')
-    for (let count = 0; count < 6; count++) await end()
-    expect(begun.join('')).toBe('AABAAAAAA')
-  })
-
-  test('is that of the owner who holds the fewest', async () => {
-    const { request, end, settled, begun } = start(3)
-    for (const owner of 'AABAC') request(owner)
-    await settled()
-    await end(2)
-    expect(begun.join('')).toBe('AABC')
-  })
-
-  test('is that of the owner who has waited longest since the last one', async () => {
-    const { request, end, settled, begun } = start(1)
-    for (const owner of 'AAABBBC') request(owner)
-    await settled()
-    for (let count = 0; count < 6; count++) await end()
-    expect(begun.join('')).toBe('ABCABAB')
-  })
+test.each([
+  ['another owner, regardless of the length of the queue', 2, 'AAAAAAAAB', [0, 0, 0, 0, 0, 0, 0], 'AABAAAAAA'],
+  ['the owner with the fewest slots', 3, 'AABAC', [2], 'AABC'],
+  ['the owner that has waited longest since its last slot', 1, 'AAABBBC', [0, 0, 0, 0, 0, 0], 'ABCABAB'],
+])('the next slot goes to %s', async (_, count, owners, ends, order) => {
+  const { request, end, begun } = start(count, 100)
+  for (const owner of owners) request(owner)
+  await settled()
+  for (const index of ends) await end(index)
+  expect(begun.join('')).toBe(order)
 })
 
-test('an owner whose share is used up waits, and leaves the rest to the others', async () => {
-  const fair = createFairSlots(3, 100, 100, 2)
-  const begun: string[] = []
-  const releases: (() => void)[] = []
-  for (const owner of 'AAAAB') {
-    void fair.acquire(owner)?.then((release) => {
-      begun.push(owner)
-      releases.push(release)
-    })
-  }
-  const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
+test('an owner that holds its maximum waits, and leaves the other slots to other owners', async () => {
+  const { request, end, running, begun } = start(3, 100, 100, 2)
+  for (const owner of 'AAAAB') request(owner)
   await settled()
   expect(begun.join('')).toBe('AAB')
-  releases.at(-1)?.()
-  await settled()
+  await end(running.findIndex(({ owner }) => owner === 'B'))
   expect(begun.join('')).toBe('AAB')
-  releases[0]?.()
-  await settled()
+  await end()
   expect(begun.join('')).toBe('AABA')
 })
 
-test('too many that wait are refused', async () => {
-  const { request, end, settled } = start(1, 2)
+test('refuses work if too many items are waiting', async () => {
+  const { request, end } = start(1, 2)
   expect(['A', 'A', 'B', 'C'].map(request)).toEqual([true, true, true, false])
   await settled()
   await end()
   expect(request('C')).toBe(true)
 })
 
-test('whatever begins and ends in whatever order, no slot is idle while work waits, and owners differ by one slot at most', async () => {
+test('no slot is idle while work waits, and owners with waiting work differ by at most one slot', async () => {
   const step = fc.oneof(fc.constantFrom('A', 'A', 'A', 'B', 'C'), fc.nat(3))
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 4 }), fc.array(step, { maxLength: 60 }), async (slots, steps) => {
-      const { request, end, settled, running, begun } = start(slots)
+      const { request, end, running, begun } = start(slots, 100)
       const requested: string[] = []
       const count = (owners: readonly string[], owner: string) => owners.filter((each) => each === owner).length
       for (const current of steps) {
@@ -114,34 +88,34 @@ test('whatever begins and ends in whatever order, no slot is idle while work wai
 describe('a signal', () => {
   const REASON = new Error('ended')
 
-  test('that is aborted already takes no slot and no place in the queue', async () => {
-    const fair = createFairSlots(1, 1)
-    await expect(fair.acquire('A', AbortSignal.abort(REASON))).rejects.toBe(REASON)
-    const release = await fair.acquire('B')
-    await expect(fair.acquire('A', AbortSignal.abort(REASON))).rejects.toBe(REASON)
-    const waiting = fair.acquire('B')
+  test('that is already aborted takes neither a slot nor a place in the queue', async () => {
+    const slots = createFairSlots(1, 1)
+    await expect(slots.acquire('A', AbortSignal.abort(REASON))).rejects.toBe(REASON)
+    const release = await slots.acquire('B')
+    await expect(slots.acquire('A', AbortSignal.abort(REASON))).rejects.toBe(REASON)
+    const waiting = slots.acquire('B')
     release?.()
     expect(await waiting).toBeFunction()
   })
 
-  test('withdraws work that waits, and its place is free', async () => {
-    const fair = createFairSlots(1, 1)
-    const release = await fair.acquire('A')
+  test('withdraws waiting work and frees its place in the queue', async () => {
+    const slots = createFairSlots(1, 1)
+    const release = await slots.acquire('A')
     const request = new AbortController()
-    const waiting = fair.acquire('A', request.signal)
-    expect(fair.acquire('B')).toBeNull()
+    const waiting = slots.acquire('A', request.signal)
+    expect(slots.acquire('B')).toBeNull()
     request.abort(REASON)
     await expect(waiting).rejects.toBe(REASON)
-    const next = fair.acquire('B')
+    const next = slots.acquire('B')
     release?.()
     expect(await next).toBeFunction()
   })
 
-  test('keeps no listener once the work has started', async () => {
-    const fair = createFairSlots(1, 1)
+  test('has no listener after the work starts', async () => {
+    const slots = createFairSlots(1, 1)
     const { signal } = new AbortController()
-    const release = await fair.acquire('A')
-    const waiting = fair.acquire('A', signal)
+    const release = await slots.acquire('A')
+    const waiting = slots.acquire('A', signal)
     expect(getEventListeners(signal, 'abort')).toHaveLength(1)
     release?.()
     await waiting

@@ -1,10 +1,10 @@
-// The wall clock without recent forward jumps, against the smallest of its readings.
+// A wall clock that ignores recent forward jumps, compared with a model: the smallest offset of the recent readings.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createHeldClock } from '../../src/lib/time.ts'
 import { createManualClock } from '../store/temporary-store.ts'
 
-test('a jump ahead counts from the given time after the last reading before it', () => {
+test('a forward jump takes effect at the given time after the last reading before it', () => {
   const HELD_SECONDS = 30
   const pauses = fc.record({ seconds: fc.nat(20), jump: fc.oneof(fc.constant(0), fc.integer({ min: -50, max: 50 })) })
   fc.assert(

@@ -1,4 +1,4 @@
-// Which characters count as hidden, in the names and texts that people read.
+// Characters that count as hidden in names and texts.
 import { expect, test } from 'bun:test'
 import { hasHidden, indexOfHidden, replaceHidden, revealHidden } from '../../src/lib/hidden-characters.ts'
 
@@ -16,15 +16,18 @@ const HIDDEN: Readonly<Record<string, string>> = {
   'half a character': '\ud800',
 }
 
-test.each(Object.entries(HIDDEN))('%s is hidden, and shown escaped', (_name, character) => {
+test.each(Object.entries(HIDDEN))('%s is hidden, and is escaped in output', (_, character) => {
   expect([hasHidden(`Ada${character}`), indexOfHidden(`Ada${character}`)]).toEqual([true, 3])
   expect(revealHidden(`Ada${character}`)).toBe(`Ada\\u{${character.codePointAt(0)?.toString(16)}}`)
   expect(replaceHidden(`Ada${character}`, '?')).toBe('Ada?')
 })
 
-test.each(['Ada Lovelace', 'Ådá', 'Ада', '김정은', 'محمد', '⚠️ Vault', 'ق'])('%s has nothing hidden', (text) => {
-  expect([hasHidden(text), revealHidden(text)]).toEqual([false, text])
-})
+test.each(['Ada Lovelace', 'Ådá', 'Ада', '김정은', 'محمد', '⚠️ Vault', 'ق'])(
+  '%s contains no hidden character',
+  (text) => {
+    expect([hasHidden(text), revealHidden(text)]).toEqual([false, text])
+  },
+)
 
 test.each([
   ['می\u200cشود', 'Persian'],
@@ -36,7 +39,7 @@ test.each([
   ['র\u200d্যাব', 'Bengali'],
   ['ಕ್\u200cಷ', 'Kannada'],
   ['അവന്\u200d', 'Malayalam'],
-])('a joiner that changes the letters next to it is visible: %s (%s)', (text) => {
+])('a joiner that changes the adjacent letters is visible: %s (%s)', (text) => {
   expect([hasHidden(text), indexOfHidden(text), revealHidden(text)]).toEqual([false, -1, text])
 })
 
@@ -49,20 +52,18 @@ test.each([
   ['\u200cشود', 'at the start'],
   ['می\u200c شود', 'before a space'],
   ['می\u200c\u200cشود', 'twice'],
-  ['می\u200dشود', 'the other joiner'],
-  ['کار\u200cها', 'after a letter that connects to no next one'],
-  ['شی\u200cء', 'before a letter that connects to no previous one'],
+  ['می\u200dشود', 'the zero width joiner'],
+  ['کار\u200cها', 'after a letter that does not connect to the next one'],
+  ['شی\u200cء', 'before a letter that does not connect to the previous one'],
   ['مa\u200cش', 'after a Latin letter'],
   ['म\u200cन', 'without a virama'],
   ['a\u094d\u200cन', 'after a Latin letter with a virama'],
   ['क्\u200ca', 'between two scripts'],
-  ['ম\u200d্য', 'after a letter that has no ya-phalaa'],
+  ['ম\u200d্য', 'after a letter without a ya-phalaa'],
   ['அவன்\u200d', 'at the end of Tamil'],
-])('a joiner that changes nothing is hidden: %j (%s)', (text) => {
-  expect(hasHidden(text)).toBe(true)
-})
+])('a joiner without effect is hidden: %j (%s)', (text) => expect(hasHidden(text)).toBe(true))
 
-test('line ends and tabs are hidden in a name, but not in a text of several lines', () => {
+test('line ends and tabs are hidden in names, but not in texts of several lines', () => {
   const text = 'one\n\ttwo\r\n'
   expect([hasHidden(text), indexOfHidden(text), revealHidden(text)]).toEqual([true, -1, text])
 })

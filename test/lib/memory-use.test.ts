@@ -2,7 +2,6 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 
 const SOURCE = join(import.meta.dir, '../../src/lib/memory-use.ts')
-/** Prints the memory before and after the last descriptor is taken. */
 const PROGRAM = `import { openSync } from 'node:fs'
   import { memoryUse } from ${JSON.stringify(SOURCE)}
   const { rss } = memoryUse()
@@ -12,7 +11,7 @@ const PROGRAM = `import { openSync } from 'node:fs'
     console.log(rss > 0, memoryUse().rss === rss)
   }`
 
-test('the memory of a process without a free file descriptor is the last that was read', () => {
+test('returns the last measured memory if the process has no free file descriptor', () => {
   const command = ['bash', '-c', 'ulimit -n 200; exec "$0" -e "$1"', process.execPath, PROGRAM]
   const { stdout, stderr } = Bun.spawnSync(command)
   expect([stdout.toString(), stderr.toString()]).toEqual(['true true\n', ''])

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { causesOf, errorClassOf, unreadableText, withPath } from '../../src/lib/named-error.ts'
 
-test('an error and its causes are listed from the outside in, and end, though they are a circle', () => {
+test('causes are listed from the outside in, and end even if they form a cycle', () => {
   const inner = new Error('inner')
   const outer = new TypeError('outer', { cause: inner })
   expect([...causesOf(outer)]).toEqual([outer, inner])
@@ -15,18 +15,18 @@ test('an error and its causes are listed from the outside in, and end, though th
 const systemError = (path?: string): Error =>
   Object.assign(new Error('secret text'), { errno: -28, code: 'ENOSPC', ...(path === undefined ? {} : { path }) })
 
-test('the system error behind an error is named by its code and path, and by nothing else', () => {
+test('the class of an error contains the code and path of its system error, and no message', () => {
   const outer = new TypeError('secret text', { cause: systemError() })
   expect(errorClassOf(outer)).toBe('TypeError: ENOSPC')
   expect(withPath(outer, '/data/log')).toBe(outer)
   expect(errorClassOf(outer)).toBe('TypeError: ENOSPC /data/log')
   expect(errorClassOf(withPath(systemError('/own'), '/other'))).toBe('Error: ENOSPC /own')
-  // A code of our own is not one of the system.
+  // Only system errors have an errno.
   expect(errorClassOf(Object.assign(new RangeError('secret text'), { code: 'CONFLICT' }))).toBe('RangeError')
   expect(errorClassOf(withPath('text', '/data'))).toBe('string')
 })
 
-test('a file that cannot be read has the reason in its message', () => {
+test('the message about an unreadable file contains the reason', () => {
   const codeOf = (path: string): string => {
     try {
       return readFileSync(path, 'utf8')

@@ -1,10 +1,10 @@
-// Informational responses before the final one, from a server that writes them itself.
+// Informational responses before the final response.
 import { afterAll, expect, test } from 'bun:test'
 import { fetchBody } from '../../src/facts/guarded-fetch.ts'
 import { createGuardedLookup, parseReachableUrl } from '../../src/facts/reachable.ts'
 import { createOutboundPost } from '../../src/server/outbound-post.ts'
 
-/** Sends as many informational responses as the request's path says. */
+/** Sends the number of informational responses in the path of the request. */
 const server = Bun.listen({
   hostname: '127.0.0.1',
   port: 0,
@@ -37,7 +37,7 @@ const SENDERS = {
 test.each([
   ['fetch', 'ok'],
   ['post', 200],
-] as const)('a %s accepts a few informational responses, and no endless series', async (name, answer) => {
+] as const)('a %s accepts at most four informational responses', async (name, answer) => {
   const send = (count: number): Promise<unknown> => SENDERS[name](`http://127.0.0.1:${server.port}/${count}`)
   expect(await send(4)).toBe(answer)
   await expect(send(5)).rejects.toMatchObject({ detail: 'the server sent too many informational responses' })
@@ -48,7 +48,7 @@ test.each([
   ['fetch', 'close'],
   ['post', 'switch'],
   ['post', 'close'],
-] as const)('a %s ends at once if the server answers nothing but “%s”', async (name, path) => {
+] as const)('a %s ends at once if the server does “%s” without a response', async (name, path) => {
   const startedMs = performance.now()
   await expect(SENDERS[name](`http://127.0.0.1:${server.port}/${path}`)).rejects.toMatchObject({
     detail: expect.stringMatching(/^(the server (switched protocols|closed the connection)|could not connect)/),

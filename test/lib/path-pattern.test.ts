@@ -1,8 +1,7 @@
-// Which paths a declared path matches.
 import { expect, test } from 'bun:test'
 import { matchesPath } from '../../src/lib/path-pattern.ts'
 
-test('a parameter matches one segment that is not empty, and other segments match themselves', () => {
+test('a parameter matches one nonempty segment, and other segments match themselves', () => {
   const matches = (declared: string, path: string): boolean => matchesPath(declared.split('/'), path.split('/'))
   for (const declared of ['/a/:id/b', '/a/{id}/b']) {
     expect(matches(declared, '/a/1/b')).toBe(true)

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createReload } from '../../src/lib/reload.ts'
 
-test('a refresh that failed is repeated until it succeeds', async () => {
+test('a failed refresh is repeated until it succeeds', async () => {
   const results = ['down', 'down', null]
   const errors: unknown[] = []
   let reads = 0
@@ -33,7 +33,7 @@ test('a refresh that failed is repeated until it succeeds', async () => {
   expect([reads, errors.length]).toEqual([3, 2])
 })
 
-test('refreshes that fail together are repeated together', async () => {
+test('refreshes that fail at the same time share one retry', async () => {
   let waiting = 0
   const { refresh } = createReload(
     () => Promise.reject(new Error('down')),

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { singleFlight } from '../../src/lib/single-flight.ts'
 
-test('callers share a run in flight; the next call starts another', async () => {
+test('callers share a run in flight, and the next call starts another run', async () => {
   const runs: PromiseWithResolvers<number>[] = []
   const run = singleFlight(() => {
     const begun = Promise.withResolvers<number>()

@@ -1,4 +1,4 @@
-// Local times from tables agree with Intl, which computes each from the database.
+// Local times from the tables, compared with Intl.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { findTimeZone, nearTimeZones, timeZoneNames, ZONE_YEARS } from '../../src/lib/time-zone.ts'
@@ -19,7 +19,7 @@ const tableTime = (name: string, seconds: number): string | undefined =>
     .replace('T', ' ')
     .slice(0, 19)
 
-/** Returns the first second of each offset between two times, from the offsets that Intl reports. */
+/** First second of each new offset between two times, according to Intl. */
 const transitionsOf = (name: string, start: number, end: number): readonly number[] => {
   const format = new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' })
   const offset = (seconds: number): string | undefined => format.format(seconds * 1000).split(', ')[1]
@@ -39,7 +39,7 @@ const transitionsOf = (name: string, start: number, end: number): readonly numbe
 }
 
 describe('a local time', () => {
-  test('is that of Intl at any second, in any zone', () => {
+  test('agrees with Intl at any second in any zone', () => {
     const zone = fc.constantFrom(...timeZoneNames())
     const second = fc.integer({ min: START, max: END - 1 })
     fc.assert(
@@ -58,7 +58,7 @@ describe('a local time', () => {
     ['Australia/Lord_Howe', '2026-01-01', '2029-01-01', 6],
     ['Antarctica/Troll', '2026-01-01', '2029-01-01', 6],
     ['Pacific/Apia', '2011-12-01', '2012-02-01', 1],
-  ])('changes with daylight saving time to the second: %s', (name, start, end, count) => {
+  ])('changes at the exact second of a transition: %s', (name, start, end, count) => {
     const transitions = transitionsOf(name, Date.parse(start) / 1000, Date.parse(end) / 1000)
     expect(transitions).toHaveLength(count)
     const expected = intlTime(name)
@@ -67,7 +67,7 @@ describe('a local time', () => {
     }
   })
 
-  test('is unknown outside of the table', () => {
+  test('is unknown outside the table', () => {
     for (const name of ['UTC', 'Europe/Zurich']) {
       expect([START, END - 1].map((seconds) => tableTime(name, seconds))).toEqual([START, END - 1].map(intlTime(name)))
       for (const ms of [START * 1000 - 1, END * 1000, Number.NaN]) {

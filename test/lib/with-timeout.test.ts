@@ -1,8 +1,7 @@
 import { expect, test } from 'bun:test'
 import { withTimeout } from '../../src/lib/with-timeout.ts'
 
-/** Timers that fire by hand. */
-const manual = () => {
+const createTimers = () => {
   const timers = { delays: [] as number[], fire: (): void => undefined, cancelled: 0 }
   const after = (delayMs: number, callback: () => void) => {
     timers.delays.push(delayMs)
@@ -14,16 +13,16 @@ const manual = () => {
   return { timers, after }
 }
 
-test('a result within the limit is returned, and cancels the timer', async () => {
-  const { timers, after } = manual()
+test('returns a result within the limit and cancels the timer', async () => {
+  const { timers, after } = createTimers()
   expect(await withTimeout(Promise.resolve(7), 50, () => null, after)).toBe(7)
   expect(timers).toMatchObject({ delays: [50], cancelled: 1 })
   await expect(withTimeout(Promise.reject(new Error('failed')), 50, () => null, after)).rejects.toThrow('failed')
   expect(timers.cancelled).toBe(2)
 })
 
-test('after the limit the result is that of onTimeout, and a late failure is not unhandled', async () => {
-  const { timers, after } = manual()
+test('after the limit, returns the result of onTimeout and ignores a late failure', async () => {
+  const { timers, after } = createTimers()
   const work = Promise.withResolvers<number>()
   const waiting = withTimeout(work.promise, 50, () => 'late', after)
   timers.fire()
