@@ -1,4 +1,4 @@
-// What a service acknowledged: asked again under the same key it gives the same answer, wherever its data has gone.
+// Attestations under an Idempotency-Key, whose repetition returns the same response even after the data has moved.
 import { expect } from 'bun:test'
 import type { RunningService } from '../service/start-service.ts'
 
@@ -6,7 +6,6 @@ export interface Acknowledged {
   readonly attestation: { readonly uuid: string; readonly signature: string }
 }
 
-/** The whole answer, which a repetition under that Idempotency-Key has to equal. */
 export const attestUnder = async (service: RunningService, key: string): Promise<Acknowledged> => {
   const response = await service.attest(
     {

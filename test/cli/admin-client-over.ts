@@ -1,8 +1,7 @@
-// The command line's admin client over a store that a test holds open: commands close what they open, and the test goes on with it.
+// The command line's admin client on a store that a test keeps open. Closing the client leaves the store open.
 import { dirname } from 'node:path'
 import { openAdminClient } from '../../src/cli/open-admin-client.ts'
 import type { Open } from '../../src/command-line/admin-client.ts'
-import type { Override } from '../../src/command-line/second-person.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import type { Clock } from '../../src/lib/time.ts'
 import { MODULES } from '../../src/modules.ts'
@@ -13,19 +12,15 @@ const never = (): never => {
   throw new Error('not reached')
 }
 
-interface DoorOver {
+interface OpenStore {
   readonly store: Store
   readonly clock: Clock
-  /** Of its database; its folder is the data folder. */
+  /** Path of the database, whose folder is the data folder. */
   readonly path?: string
 }
 
 export const openOver =
-  (
-    { store, clock, path = '/nowhere/countersign.db' }: DoorOver,
-    user = 'anna',
-    override: Override | null = null,
-  ): Open =>
+  ({ store, clock, path = '/nowhere/countersign.db' }: OpenStore, user = 'anna'): Open =>
   async () => ({
     ...openAdminClient({
       config: loadConfig({ arguments: [], environment: { COUNTERSIGN_DATA_DIR: dirname(path) } }),
@@ -35,7 +30,7 @@ export const openOver =
       modules: MODULES,
       clock,
       user,
-      override,
+      override: null,
       openKeys: never,
       openEvidence: never,
     }),

@@ -1,6 +1,8 @@
-// One walk over the command table: every command has help, refuses what it does not take before anything is opened, sends to its
-// operation what was given, and prints its answer. What operations do is held by the tests of the admin API.
+// All commands of the table: each has help, refuses wrong words before it opens anything, sends its words to its operation, and
+// prints the response. The tests of the admin API test the operations.
 import { describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { declareRoutes, type Route, VIEWER } from '../../src/admin/route.ts'
 import { type TSchema, Type } from '../../src/admin/schema.ts'
 import { COMMANDS, commandsOf, NOUNS } from '../../src/cli/commands.ts'
@@ -14,7 +16,8 @@ import { CommandFailedError } from '../../src/command-line/output.ts'
 import { loadCommands } from '../../src/module-interface/commands.ts'
 import { MODULES } from '../../src/modules.ts'
 import { COMMAND_ROUTES } from '../admin/support/all-routes.ts'
-import { createManualClock, temporaryFolder } from '../store/temporary-store.ts'
+import { createManualClock } from '../store/temporary-store.ts'
+import { newFolder } from '../support/folder.ts'
 import { recordOutput } from './recorded-output.ts'
 import { deploymentAt } from './run-words.ts'
 
@@ -30,29 +33,33 @@ const place = (open: () => Promise<Opened> = never) => ({
   user: 'anna',
   openRemote: never,
   url: null,
-  ask: null,
+  ask: null as ((question: string) => Promise<boolean>) | null,
 })
 
-const run = async (commands: readonly Command[], words: readonly string[], open?: () => Promise<Opened>) => {
+const run = async (
+  commands: readonly Command[],
+  words: readonly string[],
+  { open, ...changes }: Partial<ReturnType<typeof place>> = {},
+) => {
   const { output, printed } = recordOutput()
-  const code = await runCommand(commands, words, { ...place(open), output })
+  const code = await runCommand(commands, words, { ...place(open), ...changes, output })
   return { code, ...printed }
 }
 
-/** The least that a command takes: a text for each word and required option. */
-const least = ({ verb, words = [], options = [] }: Command): string[] => [
+/** The shortest valid call: a text for each required word and option. */
+const shortest = ({ verb, words = [], options = [] }: Command): string[] => [
   verb,
   ...words.filter(({ optional }) => !optional).map(() => 'x'),
   ...options.filter(({ required }) => required).flatMap(({ name }) => [`--${name}`, 'x']),
 ]
 
-/** Words that ask for a change. */
+/** The shortest call that makes a change. */
 const changing = (command: Command): string[] => [
-  ...least(command),
+  ...shortest(command),
   ...(command.noun === 'evidence-retention' ? ['--completed', '30'] : []),
 ]
 
-test('names, options and confirmations of commands are those that scripts know', () => {
+test('names, options and confirmations of commands are those that scripts use', () => {
   const names = COMMANDS.map((command) => {
     const options = (command.options ?? []).filter(({ required }) => !required).map(({ name }) => `--${name}`)
     return [usageLine(command), ...options, ...(command.asks ? ['(confirmed)'] : [])].join(' ')
@@ -75,7 +82,7 @@ test('a POST to the path of a list creates an item, and any other POST below a r
   expect(names).toEqual(['project-note list', 'project-note create', 'project try'])
 })
 
-test('a command that cannot be undone is confirmed at a terminal before the change', async () => {
+test('a command that cannot be undone requires a confirmation at a terminal before the change', async () => {
   const asking = COMMANDS.filter(({ asks }) => asks)
   expect(asking.length).toBeGreaterThan(10)
   for (const command of asking) {
@@ -83,9 +90,7 @@ test('a command that cannot be undone is confirmed at a terminal before the chan
     const ask = async (question: string) => questions.push(question) === 0
     const found = { id: 'x', name: 'x', label: 'x', slug: 'x', address: 'x' }
     const { sent, open } = recording('', () => ({ data: [found], next_cursor: null }))
-    const { output, printed } = recordOutput()
-    const code = await runCommand([command], changing(command), { ...place(open), output, ask })
-    expect({ code, ...printed }).toEqual({ code: 1, stdout: '', stderr: '' })
+    expect(await run([command], changing(command), { open, ask })).toEqual({ code: 1, stdout: '', stderr: '' })
     expect(questions).toEqual([expect.stringMatching(/: this cannot be undone\.$/)])
     expect(sent.filter(({ operation }) => !operation.startsWith('GET '))).toEqual([])
   }
@@ -103,27 +108,21 @@ test('a confirmation is requested after the organization is found', async () => 
     const { sent, open } = recording('GET /organizations/{organization}', () => {
       throw unknown
     })
-    const { output, printed } = recordOutput()
-    const words = [...changing(command), '--org', 'nowhere']
-    const code = await runCommand([command], words, { ...place(open), output, ask })
-    expect({ code, ...printed }).toEqual({ code: 1, stdout: '', stderr: 'unknown organization nowhere\n' })
+    const result = await run([command], [...changing(command), '--org', 'nowhere'], { open, ask })
+    expect(result).toEqual({ code: 1, stdout: '', stderr: 'unknown organization nowhere\n' })
     expect({ questions, sent: sent.length }).toEqual({ questions: [], sent: 1 })
   }
 })
 
-test('a command of a module that is left out is refused before it opens anything', async () => {
+test('a command of a disabled module is refused before it opens anything', async () => {
   const all = MODULES.map(({ name }) => name).join(',')
   const deployment = deploymentAt('/nowhere', clock, { COUNTERSIGN_WITHOUT: all })
   for (const { name, commands: ofModule = {} } of MODULES) {
     for (const noun of Object.keys(ofModule)) {
       const commands = await loadCommands(MODULES, noun)
       for (const command of commands) {
-        const { output, printed } = recordOutput()
-        const code = await runCommand([command], least(command), { ...place(), output, deployment })
-        expect({ code, stderr: printed.stderr }).toEqual({
-          code: 1,
-          stderr: expect.stringMatching(/^the module [a-z-]+ is disabled: to enable it, .*\n$/),
-        })
+        const stderr = expect.stringMatching(/^the module [a-z-]+ is disabled: to enable it, .*\n$/)
+        expect(await run([command], shortest(command), { deployment })).toMatchObject({ code: 1, stderr })
       }
       expect(`${name} ${noun}: ${commands.length > 0}`).toBe(`${name} ${noun}: true`)
     }
@@ -133,7 +132,7 @@ test('a command of a module that is left out is refused before it opens anything
 describe.each(NOUNS)('%s', (noun) => {
   const commands = commandsOf(noun)
 
-  test('prints help, and the verbs without one', async () => {
+  test('prints its verbs as help, also without a verb', async () => {
     const help = await run(commands, ['--help'])
     for (const { verb } of commands) expect(help.stdout).toMatch(new RegExp(`^  ${verb} `, 'm'))
     expect(await run(commands, [])).toEqual({ code: 2, stdout: '', stderr: help.stdout })
@@ -145,10 +144,10 @@ describe.each(NOUNS)('%s', (noun) => {
     }
   })
 
-  test('refuses an unknown verb, option and surplus word before anything is opened, and repeats no word', async () => {
+  test('refuses an unknown verb, option or surplus word before it opens anything, and repeats no word', async () => {
     for (const word of ['toString', '__proto__', 'constructor', '']) expect((await run(commands, [word])).code).toBe(2)
     for (const command of commands) {
-      const few = least(command)
+      const few = shortest(command)
       const wrong = [
         [...few, '--canary'],
         ...((command.words ?? []).at(-1)?.many ? [] : [[...few, 'canary']]),
@@ -163,7 +162,7 @@ describe.each(NOUNS)('%s', (noun) => {
   })
 })
 
-/** A value of a field, and the text for it. */
+/** A value of a field with its text on the command line. */
 const sampleOf = (field: Field, file: string): readonly [text: string, value: unknown] => {
   const { schema, path, override } = field
   const [choice] = choicesOf(schema)
@@ -172,9 +171,9 @@ const sampleOf = (field: Field, file: string): readonly [text: string, value: un
   }
   if (override.find !== undefined) return override.find.by.length === 1 ? ['found', 'found'] : ['shown', 'found']
   if (choice !== undefined) return [choice, choice]
-  const least = (schema['minimum'] as number | undefined) ?? 1
-  if (path.endsWith('_seconds')) return [`${least}s`, least]
-  if (schema['type'] === 'integer') return [String(least), least]
+  const minimum = (schema['minimum'] as number | undefined) ?? 1
+  if (path.endsWith('_seconds')) return [`${minimum}s`, minimum]
+  if (schema['type'] === 'integer') return [String(minimum), minimum]
   if (schema['type'] === 'array') {
     if ((schema['items'] as TSchema)['type'] === 'string') return ['one,two', ['one', 'two']]
     return ['[]', []]
@@ -198,8 +197,8 @@ interface Sent {
   readonly input: { readonly params: object; readonly query: object; readonly body?: object }
 }
 
-/** Answers every operation with `answer`, and every list with one record that lookups find. */
-const recording = (main: string, answers: (operation: string) => unknown) => {
+/** A client that records the operations other than the lookup of the organization. @param main is recorded in any case */
+const recording = (main: string, responseOf: (operation: string) => unknown) => {
   const sent: Sent[] = []
   const admin: AdminClient = {
     call: async (operation, input) => {
@@ -208,7 +207,7 @@ const recording = (main: string, answers: (operation: string) => unknown) => {
         return { data: [{ id: 'org' }], next_cursor: null } as never
       }
       sent.push({ operation, input: input as unknown as Sent['input'] })
-      return answers(operation) as never
+      return responseOf(operation) as never
     },
     together: never,
     as: () => admin,
@@ -227,9 +226,9 @@ const nested = (members: ReadonlyArray<readonly [string, unknown]>): Record<stri
   return result
 }
 
-describe('a derived command sends what it was given, and prints what was answered:', () => {
-  const folder = temporaryFolder()
-  const file = `${folder.path}/file`
+describe('a derived command sends its words and prints the response:', () => {
+  const file = join(newFolder(), 'file')
+  writeFileSync(file, 'of a file\n')
   const routes = COMMAND_ROUTES as readonly Route[]
   for (const route of routes) {
     const [derived] = deriveCommands([route], routes)
@@ -238,7 +237,6 @@ describe('a derived command sends what it was given, and prints what was answere
     if (listed === undefined) continue
 
     test(`${derived.noun} ${derived.verb}`, async () => {
-      await Bun.write(file, 'of a file\n')
       const overrides = route.command === false ? {} : (route.command.fields ?? {})
       const fields = fieldsOf(route, overrides).filter(({ schema }) => schema['type'] !== 'null')
       const samples = fields.map((field) => {
@@ -272,7 +270,7 @@ describe('a derived command sends what it was given, and prints what was answere
       const json = await run(
         [listed],
         [listed.verb, ...words, ...flags, '--yes', '--json'].filter((word) => word !== '--yes' || listed.asks),
-        open,
+        { open },
       )
       expect({ code: json.code, stderr: json.stderr }).toEqual({ code: json.code === 1 ? 1 : 0, stderr: '' })
       expect(JSON.parse(json.stdout)).toEqual(answer)
@@ -283,9 +281,9 @@ describe('a derived command sends what it was given, and prints what was answere
       expect(input.query).toMatchObject(partOf('query'))
       if (route.body !== null) expect(input.body).toEqual(partOf('body'))
 
-      const text = await run([listed], [listed.verb, ...words, ...flags], open)
+      const text = await run([listed], [listed.verb, ...words, ...flags], { open })
       expect(text.stdout + text.stderr).not.toBe('')
-      // A wider table does not fit in a terminal: name the columns of the schema.
+      // A wider table does not fit in a terminal. To select columns, declare them in the schema.
       if (isList !== undefined) expect(text.stdout.split('\n')[0]?.split(/ {2,}/).length).toBeLessThan(10)
     })
   }

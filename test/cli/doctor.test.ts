@@ -1,6 +1,5 @@
-// `countersign doctor` beside the chains: the folder, its owners and its room, the signing code, lists, backups, and the
-// database's clock. Each finding says what to do.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+// `countersign doctor` without its chain checks. Each finding names a remedy.
+import { afterAll, expect, test } from 'bun:test'
 import { chmodSync, chownSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SPACE_NOTE_BYTES, SPACE_PROBLEM_BYTES, spaceFinding } from '../../src/cli/doctor/doctor-machine.ts'
@@ -14,72 +13,59 @@ import { openHit } from '../admin/support/open-hit.ts'
 import { openIdentity } from '../identity/support.ts'
 import { openOverPostgres } from '../store/temporary-store.ts'
 import * as postgres from '../support/postgres.ts'
-import { type CommandWorld, openCommandWorld } from './world.ts'
+import { openCommandWorld } from './world.ts'
 
-const DAY_SECONDS = 86_400
+const TWO_DAYS_SECONDS = 2 * 86_400 + 60
 
-let world: CommandWorld
-beforeAll(async () => {
-  world = await openCommandWorld()
-})
+const world = await openCommandWorld()
 afterAll(() => world.remove())
 
-const doctor = async (...words: string[]) => {
-  const { code, stdout } = await world.run('doctor', '--json', ...words)
+/** The findings of all checks without errors in other checks. */
+const findingsOf = async ({ run }: Pick<typeof world, 'run'>, ...words: string[]): Promise<readonly Finding[]> => {
+  const { code, stdout } = await run('doctor', '--json', ...words)
   const { ok, exposure } = JSON.parse(stdout) as { ok: boolean; exposure: Finding[] }
   expect(code).toBe(ok ? 0 : 1)
-  return (check: string) => exposure.filter((finding) => finding.check === check)
+  return exposure
 }
+const doctor = async (check: string, ...words: string[]) =>
+  (await findingsOf(world, ...words)).filter((finding) => finding.check === check)
 
-test('a folder that is not there is a problem, and one without a deployment is named', async () => {
-  const missing = join(world.root, 'nowhere')
-  const of = await doctor('--data-dir', missing)
-  expect(of('folder')).toEqual([
-    {
-      check: 'folder',
-      subject: missing,
-      result: 'problem',
-      detail: expect.stringContaining('start the service once, or set --data-dir'),
-    },
+test('a missing folder is a problem, and a folder without a deployment is noted', async () => {
+  const subject = join(world.root, 'nowhere')
+  const detail = expect.stringContaining('start the service once, or set --data-dir')
+  expect(await doctor('folder', '--data-dir', subject)).toEqual([
+    { check: 'folder', subject, result: 'problem', detail },
   ])
-  const empty = await doctor('--data-dir', join(world.root, 'secrets'))
-  expect([empty('folder'), empty('store')]).toMatchObject([[], [{ result: 'note' }]])
+  const empty = ['--data-dir', join(world.root, 'secrets')]
+  expect([await doctor('folder', ...empty), await doctor('store', ...empty)]).toMatchObject([[], [{ result: 'note' }]])
 })
 
-test('room on the disk', () => {
-  const of = (bytes: number) => spaceFinding('/data', bytes).result
-  expect([SPACE_NOTE_BYTES, SPACE_NOTE_BYTES - 1, SPACE_PROBLEM_BYTES, SPACE_PROBLEM_BYTES - 1].map(of)).toEqual([
-    'ok',
-    'note',
-    'note',
-    'problem',
-  ])
+test('little free space on the disk is a note, then a problem', () => {
+  const sizes = [SPACE_NOTE_BYTES, SPACE_NOTE_BYTES - 1, SPACE_PROBLEM_BYTES, SPACE_PROBLEM_BYTES - 1]
+  const results = sizes.map((bytes) => spaceFinding('/data', bytes).result)
+  expect(results).toEqual(['ok', 'note', 'note', 'problem'])
   expect(spaceFinding('/data', 5 * 2 ** 20).detail).toStartWith('5 MiB free: free up space')
 })
 
-test('signatures that are made in JavaScript', async () => {
+test('signing in JavaScript is noted', async () => {
   world.environment['COUNTERSIGN_SIGNER'] = 'noble'
-  const found = (await doctor())('signer')
+  const found = await doctor('signer')
   delete world.environment['COUNTERSIGN_SIGNER']
-  expect(found).toMatchObject([
-    { subject: 'noble', result: 'note', detail: expect.stringContaining('install libsecp256k1') },
-  ])
+  const detail = expect.stringContaining('install libsecp256k1')
+  expect(found).toMatchObject([{ subject: 'noble', result: 'note', detail }])
 })
 
-test('secrets that the next start could not use', async () => {
+test('secrets that the next start could not use are problems', async () => {
   const deployment = await openCommandWorld()
   try {
     const { root, run } = deployment
     for (const words of ['org create acme', 'attester create --kind secp256k1', 'evidence rotate-key']) {
       expect(await run(...words.split(' '))).toMatchObject({ code: 0 })
     }
-    const problems = async () => {
-      const { code, stdout } = await run('doctor', '--json')
-      const { exposure } = JSON.parse(stdout) as { exposure: Finding[] }
-      const found = exposure.filter(({ result }) => result === 'problem')
-      expect(code).toBe(found.length > 0 ? 1 : 0)
-      return found.map(({ subject, detail }) => [subject, detail])
-    }
+    const problems = async () =>
+      (await findingsOf(deployment)).flatMap(({ result, subject, detail }) =>
+        result === 'problem' ? [[subject, detail]] : [],
+      )
     await deployment.withStore((store) => prepareAccountKey({ accountKey: null }, dataFolderAt(root), store.deployment))
     expect(await problems()).toEqual([])
     const keystore = join(root, 'keystores', readdirSync(join(root, 'keystores'))[0] ?? '')
@@ -100,7 +86,7 @@ test('secrets that the next start could not use', async () => {
       renameSync(`${path}.kept`, path)
     }
     expect(await problems()).toEqual([])
-    // A start leaves out one keystore of several.
+    // The service would start without the missing keystore.
     expect((await run('attester', 'create', '--kind', 'secp256k1')).code).toBe(0)
     rmSync(keystore)
     expect(await problems()).toEqual([[keystore, expect.stringContaining('a keystore is missing')]])
@@ -109,34 +95,29 @@ test('secrets that the next start could not use', async () => {
   }
 }, 30_000)
 
-test('a list that its source has not confirmed for long', async () => {
-  const list = async () => (await doctor())('list')
-  expect(await list()).toEqual([])
+test('a list is a problem if its source was not confirmed for two days', async () => {
+  expect(await doctor('list')).toEqual([])
   const path = world.file('sanctions.txt', '0x1111111111111111111111111111111111111111\n')
   await world.run('lists', 'create', 'sanctions', '--shared')
   expect((await world.run('list-source', 'update', 'sanctions', '--shared', '--from', path)).code).toBe(0)
   expect((await world.run('list-source', 'refresh', 'sanctions', '--shared')).code).toBe(0)
-  expect(await list()).toMatchObject([{ subject: 'sanctions', result: 'ok' }])
-  world.clock.advance(2 * DAY_SECONDS + 60)
-  expect(await list()).toMatchObject([
-    {
-      result: 'problem',
-      detail: expect.stringMatching(/2 d ago.*: bun run countersign list-source refresh sanctions --shared$/),
-    },
-  ])
+  expect(await doctor('list')).toMatchObject([{ subject: 'sanctions', result: 'ok' }])
+  world.clock.advance(TWO_DAYS_SECONDS)
+  const detail = expect.stringMatching(/2 d ago.*: bun run countersign list-source refresh sanctions --shared$/)
+  expect(await doctor('list')).toMatchObject([{ result: 'problem', detail }])
 })
 
-test('a list of sanctioned people that was not confirmed for long', async () => {
-  const list = async () => (await doctor())('list').filter(({ subject }) => subject === 'screening own')
+test('a sanctions list is a problem if it was not confirmed for two days', async () => {
+  const list = async () => (await doctor('list')).filter(({ subject }) => subject === 'screening own')
   const path = world.file('own.csv', 'id,kind,name\np1,person,Ivan Primerov\n')
   expect((await world.run('screening-list', 'import', 'own', path, '--format', 'csv')).code).toBe(0)
   expect(await list()).toMatchObject([{ result: 'ok' }])
-  world.clock.advance(2 * DAY_SECONDS + 60)
+  world.clock.advance(TWO_DAYS_SECONDS)
   const detail = expect.stringMatching(/2 d ago: bun run countersign screening-list import own FILE$/)
   expect(await list()).toMatchObject([{ detail, result: 'problem' }])
 })
 
-test('verified people with a hit that nobody has decided, and where they are', async () => {
+test('an open hit of a verified person is noted, with a command that lists the sessions', async () => {
   const { store, clock, complete, createOrganization, remove } = await openIdentity()
   try {
     const hits = async () => (await inspectScreening({ store, clock })).filter(({ check }) => check === 'hits')
@@ -151,35 +132,34 @@ test('verified people with a hit that nobody has decided, and where they are', a
   }
 })
 
-test('backups, by their entries in the audit log', async () => {
-  const backup = async () => (await doctor())('backup')[0]
+test('a missing or old backup is noted', async () => {
+  const backup = async () => (await doctor('backup'))[0]
   expect(await backup()).toMatchObject({ result: 'note', detail: expect.stringContaining('no backup exists') })
   expect((await world.run('backup', '--to', join(world.root, 'backup'))).code).toBe(0)
   expect(await backup()).toMatchObject({ result: 'ok' })
-  world.clock.advance(2 * DAY_SECONDS + 60)
+  world.clock.advance(TWO_DAYS_SECONDS)
   expect(await backup()).toMatchObject({ result: 'note', detail: expect.stringContaining('2 d old') })
 })
 
-test.skipIf(process.getuid?.() !== 0)('files of another user, which only root can make', async () => {
-  expect((await doctor())('access').filter(({ result }) => result === 'problem')).toEqual([])
-  const secrets = join(world.root, 'secrets')
-  const file = join(secrets, readdirSync(secrets)[0] ?? '')
+// Only root can create files of another user.
+test.skipIf(process.getuid?.() !== 0)('a secret that the owner of the folder cannot read is a problem', async () => {
+  const problems = async () => (await doctor('access')).filter(({ result }) => result === 'problem')
+  expect(await problems()).toEqual([])
+  const subject = join(world.root, 'secrets')
+  const file = join(subject, readdirSync(subject)[0] ?? '')
+  // A mounted secret is readable by its group.
   chmodSync(file, 0o440)
   chownSync(file, 12_345, 0)
-  // Readable by its group: a mounted secret.
-  expect((await doctor())('access').filter(({ result }) => result === 'problem')).toEqual([])
+  expect(await problems()).toEqual([])
   chmodSync(file, 0o600)
-  expect((await doctor())('access')).toContainEqual({
-    check: 'access',
-    subject: secrets,
-    result: 'problem',
-    detail: expect.stringContaining('not readable by the owner of the data folder'),
-  })
+  const detail = expect.stringContaining('not readable by the owner of the data folder')
+  expect(await problems()).toContainEqual({ check: 'access', subject, result: 'problem', detail })
 })
 
 const missing = postgres.POSTGRES_MISSING
-describe.skipIf(missing !== null)(`over PostgreSQL${missing === null ? '' : ` (${missing})`}`, () => {
-  test('a database with another clock', async () => {
+test.skipIf(missing !== null)(
+  `a PostgreSQL database with another clock is noted, or a problem${missing === null ? '' : ` (${missing})`}`,
+  async () => {
     const { store, clock, remove } = await openOverPostgres(postgres)
     try {
       const clockOf = async (own: typeof systemClock) =>
@@ -191,5 +171,6 @@ describe.skipIf(missing !== null)(`over PostgreSQL${missing === null ? '' : ` ($
     } finally {
       await remove()
     }
-  }, 60_000)
-})
+  },
+  60_000,
+)

@@ -1,4 +1,4 @@
-// Earlier spellings of commands: each is a command of the table, and takes its options.
+// Earlier spellings of commands, compared with the table of commands.
 import { expect, test } from 'bun:test'
 import { COMMANDS, commandsOf } from '../../src/cli/commands.ts'
 import { EARLIER_SPELLINGS, translateEarlier } from '../../src/cli/earlier-spellings.ts'
@@ -9,14 +9,14 @@ const translate = (line: string): string => {
   return translateEarlier([noun, ...args], commandsOf).join(' ')
 }
 
-test.each(EARLIER_SPELLINGS)('%s is %s', (from, to, renamed = {}) => {
+test.each(EARLIER_SPELLINGS)('%s runs %s with its options', (from, to, renamed = {}) => {
   const [noun = '', verb = ''] = to.split(' ')
   const target = COMMANDS.find((command) => command.noun === noun && command.verb === verb)
-  if (target === undefined) throw new Error(`there is no ${noun} ${verb}`)
+  if (target === undefined) throw new Error(`${noun} ${verb} is not a command`)
   const required = optionsOf(target).filter(
     ({ required, name }) => required && !to.includes(`${name}=`) && !to.includes('required'),
   )
-  // Of two commands with the same spelling, the second has options that the first has not.
+  // If two commands have the same earlier spelling, an option of the second distinguishes them.
   const isSecond = EARLIER_SPELLINGS.find(([each]) => each === from)?.[1] !== to
   const renamedTo = (name: string): string | undefined =>
     Object.keys(renamed).find((option) => renamed[option]?.startsWith(`--${name}=`))
@@ -27,8 +27,7 @@ test.each(EARLIER_SPELLINGS)('%s is %s', (from, to, renamed = {}) => {
   const line = `${[from, ...rest, ...own].join(' ')} --json`.replaceAll(/[A-Z]+…?/g, 'basic')
   const [newNoun, ...args] = translate(line).split(' ')
   expect(newNoun).toBe(noun)
-  const given = parseGiven(target, args)
-  expect(given.flag('json')).toBe(true)
+  expect(parseGiven(target, args).flag('json')).toBe(true)
   expect(args.join(' ')).not.toMatch(/[A-Z]/)
 })
 
@@ -60,9 +59,9 @@ test.each([
   ['evidence retention -h', 'evidence-retention update --help'],
   ['org level --help', 'organization update --help'],
   ['org lvl a', 'organization lvl a'],
-])('%s runs %s', (earlier, now) => expect(translate(earlier)).toBe(now))
+])('%s runs %s', (earlier, current) => expect(translate(earlier)).toBe(current))
 
-test('an earlier spelling with other words or options is refused, with the command that it is', () => {
+test('an earlier spelling with wrong words or options is refused, and the message names the command', () => {
   expect(() => translate('org level canary')).toThrow('org level is called organization update,')
   expect(() => translate('project bind a b')).toThrow('see bun run countersign help binding create')
 })

@@ -1,26 +1,25 @@
-// An editor's side of the Language Server Protocol: starts a server, shows it one document, and asks.
-
+// An editor with one document, for the Language Server Protocol.
 import { cleanEnvironment } from '../service/run-to-end.ts'
 import { until } from '../support/until.ts'
 
 export const LANGUAGE_URI = 'file:///policies/policy.yaml'
 
-export interface Diagnostic {
+interface Diagnostic {
   readonly severity: number
   readonly message: string
 }
 
-export interface Editor {
-  /** The document has this text now. Resolves to what the server says of it. */
+interface Editor {
+  /** Replaces the text of the document; resolves to the diagnostics. */
   show(text: string): Promise<readonly Diagnostic[]>
   /** Resolves to the result, or to the error. */
-  // biome-ignore lint/suspicious/noExplicitAny: each answer has its own shape, which the test then states
-  ask(method: string, params: unknown): Promise<any>
+  // biome-ignore lint/suspicious/noExplicitAny: each result has its own shape, which the test states
+  request(method: string, params: unknown): Promise<any>
   /** Resolves to the exit code. */
   stop(): Promise<number>
 }
 
-interface Answer {
+interface Message {
   readonly id?: number
   readonly method?: string
   readonly params?: { readonly diagnostics: readonly Diagnostic[] }
@@ -28,14 +27,10 @@ interface Answer {
   readonly error?: unknown
 }
 
-interface EditorOptions {
-  /** The document's; servers that look for files start from it. */
-  readonly uri?: string
-  readonly environment?: Readonly<Record<string, string>>
-}
-
-export const startEditor = async (words: readonly string[], options: EditorOptions = {}): Promise<Editor> => {
-  const { uri = LANGUAGE_URI, environment = {} } = options
+export const startEditor = async (
+  words: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Editor> => {
   const child = Bun.spawn([...words], {
     stdin: 'pipe',
     stdout: 'pipe',
@@ -43,7 +38,7 @@ export const startEditor = async (words: readonly string[], options: EditorOptio
     env: { ...cleanEnvironment(), ...environment },
   })
   const answers = new Map<number, unknown>()
-  const said: (readonly Diagnostic[])[] = []
+  const published: (readonly Diagnostic[])[] = []
   const read = async (): Promise<void> => {
     let pending = Buffer.alloc(0)
     for await (const chunk of child.stdout) {
@@ -54,10 +49,11 @@ export const startEditor = async (words: readonly string[], options: EditorOptio
         if (end === -1 || pending.length < end + 4 + length) break
         const { id, method, params, result, error } = JSON.parse(
           pending.subarray(end + 4, end + 4 + length).toString(),
-        ) as Answer
+        ) as Message
         pending = pending.subarray(end + 4 + length)
         if (id !== undefined && method === undefined) answers.set(id, error ?? result)
-        else if (method === 'textDocument/publishDiagnostics' && params !== undefined) said.push(params.diagnostics)
+        else if (method === 'textDocument/publishDiagnostics' && params !== undefined)
+          published.push(params.diagnostics)
       }
     }
   }
@@ -77,29 +73,29 @@ export const startEditor = async (words: readonly string[], options: EditorOptio
     })
   }
   let number = 0
-  const ask = async (method: string, params: unknown): Promise<unknown> => {
+  const request = async (method: string, params: unknown): Promise<unknown> => {
     number += 1
     const id = number
     send({ id, method, params })
-    await until(() => answers.has(id), { what: `an answer to ${method}` })
+    await until(() => answers.has(id), { what: `a response to ${method}` })
     return answers.get(id)
   }
-  await ask('initialize', { processId: null, rootUri: null, capabilities: {} })
+  await request('initialize', { processId: null, rootUri: null, capabilities: {} })
   send({ method: 'initialized', params: {} })
   let version = 0
   return {
-    ask,
+    request,
     show: async (text) => {
       version += 1
-      const textDocument = { uri, languageId: 'yaml', version, text }
+      const textDocument = { uri: LANGUAGE_URI, languageId: 'yaml', version, text }
       if (version === 1) send({ method: 'textDocument/didOpen', params: { textDocument } })
       else send({ method: 'textDocument/didChange', params: { textDocument, contentChanges: [{ text }] } })
       const shown = version
-      await until(() => said.length >= shown, { what: 'what the server says of the document' })
-      return said.at(-1) ?? []
+      await until(() => published.length >= shown, { what: 'diagnostics of the document' })
+      return published.at(-1) ?? []
     },
     stop: async () => {
-      await ask('shutdown', null)
+      await request('shutdown', null)
       send({ method: 'exit' })
       const code = await child.exited
       await reading

@@ -1,7 +1,7 @@
-// The pipelines of docs/policy-repository.md: their scripts run as written, in a repository with one policy, against a
-// deployment. Only the address, and the installation of the program, differ.
+// The pipelines of docs/policy-repository.md, whose scripts run in a repository with one policy. Only the address of the
+// deployment and the installation of the program differ.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import { type Harness, startHarness } from '../admin/support/harness.ts'
@@ -48,7 +48,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await server.stop(true)
   await harness.close()
-  rmSync(repository, { recursive: true, force: true })
 })
 
 const runScript = (script: string) => {
@@ -63,7 +62,7 @@ const runScript = (script: string) => {
   return resultOf(child)
 }
 
-/** Runs the tests, finds drift, removes it, and finds none. */
+/** Runs the tests, finds drift, and removes it; then a policy with a failing test is not applied. */
 const runPipeline = async (scripts: Readonly<Record<'test' | 'sync' | 'drift', string>>): Promise<void> => {
   expect(await runScript(scripts.test)).toMatchObject({ code: 0, stderr: '' })
   expect(readFileSync(join(repository, 'report.xml'), 'utf8')).toContain('name="small"></testcase>')
@@ -84,18 +83,14 @@ const runPipeline = async (scripts: Readonly<Record<'test' | 'sync' | 'drift', s
   expect(existsSync(join(repository, 'data'))).toBe(false)
 }
 
-test('GitHub Actions', async () => {
+test('the pipeline for GitHub Actions', async () => {
   const { jobs } = GITHUB
   const step = (job: string, name: string): string =>
     jobs[job].steps.find((each: { name?: string }) => each.name === name).run
-  await runPipeline({
-    test: step('test', 'Test'),
-    sync: step('sync', 'Apply'),
-    drift: step('sync', 'Report drift'),
-  })
+  await runPipeline({ test: step('test', 'Test'), sync: step('sync', 'Apply'), drift: step('sync', 'Report drift') })
 }, 120_000)
 
-test('GitLab', async () => {
+test('the pipeline for GitLab', async () => {
   const script = (job: string): string => GITLAB[job].script.join('\n')
   await runPipeline({ test: script('test'), sync: script('apply'), drift: script('drift') })
 }, 120_000)

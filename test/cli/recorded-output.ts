@@ -1,4 +1,4 @@
-// A command's output, kept as text.
+// Recorder of a command's output.
 import type { CommandOutput } from '../../src/command-line/output.ts'
 
 export const recordOutput = () => {

@@ -1,4 +1,4 @@
-// Runs words of the command line over a store that a test holds open.
+// Runner of commands on a store that a test keeps open.
 
 import { commandsOf } from '../../src/cli/commands.ts'
 import { createDeployment } from '../../src/cli/deployment.ts'
@@ -11,7 +11,7 @@ import type { Clock } from '../../src/lib/time.ts'
 import { MODULES } from '../../src/modules.ts'
 import { recordOutput } from './recorded-output.ts'
 
-export interface WordsPlace {
+interface WordsPlace {
   readonly open: Open
   readonly clock: Clock
   readonly user?: string

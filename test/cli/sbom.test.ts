@@ -1,5 +1,4 @@
-// The bill of materials is what CycloneDX's own schema takes, and says of every locked package what the lock file and the
-// package say.
+// The bill of materials, compared with the schema of CycloneDX, the lock file and the installed packages.
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -20,34 +19,28 @@ for (const part of ['spdx', 'jsf-0.82']) {
 }
 const validate = ajv.compile(schema('bom-1.6'))
 
-type Bill = ReturnType<typeof billOfMaterials>
-interface Shown {
-  readonly 'bom-ref': string
-  readonly scope: string
-}
 const packages = readLockedPackages()
-const named = (bill: Bill, name: string): Shown | undefined =>
-  (bill.components as readonly Shown[]).find((component) => component['bom-ref'].replace(/@[^@]*$/, '') === name)
+const bill = billOfMaterials(packages, true)
+const production = billOfMaterials(packages, false)
+const scopeOf = ({ components }: typeof bill, name: string): string | undefined =>
+  components.find((component) => component['bom-ref'].replace(/@[^@]*$/, '') === name)?.scope
 
 describe('countersign sbom', () => {
-  test('prints what the schema of CycloneDX 1.6 takes, the same each time', async () => {
+  test('prints the same valid document in each run', async () => {
     const first = await runCountersign({}, 'sbom')
-    expect({ code: first.code, stderr: first.stderr }).toEqual({ code: 0, stderr: '' })
+    expect([first.code, first.stderr]).toEqual([0, ''])
     validate(JSON.parse(first.stdout))
     expect(validate.errors).toBeNull()
     expect((await runCountersign({}, 'sbom')).stdout).toBe(first.stdout)
   })
 
-  test('would be refused by that schema without what it asks for', () => {
-    const bill = billOfMaterials(packages, true)
-    expect(validate({ ...bill, bomFormat: 'SPDX' })).toBe(false)
-    expect(validate({ ...bill, components: [{ name: 'x' }] })).toBe(false)
-    expect(
-      validate({ ...bill, components: [{ type: 'library', name: 'x', hashes: [{ alg: 'SHA-512', content: 'x' }] }] }),
-    ).toBe(false)
-  })
+  test.each([
+    ['another format', { bomFormat: 'SPDX' }],
+    ['a component without a type', { components: [{ name: 'x' }] }],
+    ['a malformed hash', { components: [{ type: 'library', name: 'x', hashes: [{ alg: 'SHA-512', content: 'x' }] }] }],
+  ])('the schema refuses %s', (_, changes) => expect(validate({ ...bill, ...changes })).toBe(false))
 
-  test('has every package that is installed, with the hash of the lock file', () => {
+  test('has every installed package, with the hash in the lock file', () => {
     const lock = readFileSync(join(ROOT, 'bun.lock'), 'utf8')
     const listed = new Map(packages.map(({ name, version, integrity }) => [`${name}@${version}`, integrity]))
     const cwd = join(ROOT, 'node_modules')
@@ -59,54 +52,44 @@ describe('countersign sbom', () => {
     expect(installed.length).toBeGreaterThan(150)
     expect(installed.filter((name) => !listed.has(name))).toEqual([])
     for (const [name, integrity] of listed) expect([name, lock.includes(`"${integrity}"]`)]).toEqual([name, true])
-    const { components } = billOfMaterials(packages, true)
-    const [hash] = components.flatMap((component) => ('hashes' in component ? component.hashes : []))
-    expect(hash?.content).toBe(
-      Buffer.from(packages[0]?.integrity.replace('sha512-', '') ?? '', 'base64').toString('hex'),
-    )
+    const [hash] = bill.components.flatMap((component) => ('hashes' in component ? component.hashes : []))
+    const integrity = packages[0]?.integrity.replace('sha512-', '') ?? ''
+    expect(hash?.content).toBe(Buffer.from(integrity, 'base64').toString('hex'))
   })
 
-  test('tells direct from indirect, and what runs from what only tests', () => {
-    const bill = billOfMaterials(packages, true)
+  test('distinguishes direct from indirect packages, and production from development packages', () => {
     const { dependencies, devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Record<
       'dependencies' | 'devDependencies',
       Record<string, string>
     >
-    const [own] = bill.dependencies
-    const direct = Object.entries({ ...dependencies, ...devDependencies }).map(
-      ([name, version]) => `${name}@${version}`,
-    )
-    expect(own?.dependsOn.slice(1).toSorted()).toEqual(direct.sort())
-    for (const name of Object.keys(dependencies)) expect([name, named(bill, name)?.scope]).toEqual([name, 'required'])
+    const direct = Object.entries({ ...dependencies, ...devDependencies }).map((entry) => entry.join('@'))
+    expect(bill.dependencies[0]?.dependsOn.slice(1).toSorted()).toEqual(direct.sort())
+    for (const name of Object.keys(dependencies)) expect([name, scopeOf(bill, name)]).toEqual([name, 'required'])
     for (const name of ['playwright-core', 'solc', 'fast-check', 'typescript']) {
-      expect([name, named(bill, name)?.scope]).toEqual([name, 'excluded'])
+      expect([name, scopeOf(bill, name)]).toEqual([name, 'excluded'])
     }
-    const shorter = billOfMaterials(packages, false)
-    expect(named(shorter, 'playwright-core')).toBeUndefined()
-    expect(shorter.components.every(({ scope }) => scope === 'required')).toBe(true)
+    expect(scopeOf(production, 'playwright-core')).toBeUndefined()
+    expect(production.components.every(({ scope }) => scope === 'required')).toBe(true)
   })
 
-  test('refers to nothing that is not in it', () => {
-    for (const everything of [true, false]) {
-      const { components, dependencies } = billOfMaterials(packages, everything)
-      const there = new Set(components.map((component) => component['bom-ref']))
-      expect(there.size).toBe(components.length)
-      expect(dependencies.flatMap(({ dependsOn }) => dependsOn).filter((reference) => !there.has(reference))).toEqual(
-        [],
-      )
-    }
+  test.each([
+    ['with', bill],
+    ['without', production],
+  ])('%s development packages refers only to its own components', (_, { components, dependencies }) => {
+    const references = new Set(components.map((component) => component['bom-ref']))
+    expect(references.size).toBe(components.length)
+    const unknown = dependencies.flatMap(({ dependsOn }) => dependsOn).filter((each) => !references.has(each))
+    expect(unknown).toEqual([])
   })
 
-  test('has the licence of every installed package that runs', () => {
-    const without = packages.filter(({ production, license }) => production && license === null)
-    // For other platforms.
-    expect(
-      without.filter(({ name }) => !/(?:linux|linuxmusl|darwin|win32|freebsd|webcontainers?|wasm|emnapi)/.test(name)),
-    ).toEqual([])
+  test('has the license of every production package', () => {
+    const otherPlatform = /(?:linux|linuxmusl|darwin|win32|freebsd|webcontainers?|wasm|emnapi)/
+    const without = packages.filter((each) => each.production && each.license === null)
+    expect(without.filter(({ name }) => !otherPlatform.test(name))).toEqual([])
   })
 
-  test('writes scopes, expressions and odd licences as their specifications say', () => {
-    const odd: LockedPackage = {
+  test('has scoped names, license expressions and other licenses in the specified form', () => {
+    const scoped: LockedPackage = {
       place: 'a/@b/c',
       name: '@b/c',
       version: '1.0.0',
@@ -116,15 +99,15 @@ describe('countersign sbom', () => {
       license: 'SEE LICENSE IN x',
       needs: [],
     }
-    const [, first, second] = billOfMaterials(
-      [odd, { ...odd, place: 'd', license: '(MIT OR Apache-2.0)' }],
-      true,
-    ).components
-    expect(first).toMatchObject({
-      'bom-ref': 'a/@b/c@1.0.0',
-      purl: 'pkg:npm/%40b/c@1.0.0',
-      licenses: [{ license: { name: 'SEE LICENSE IN x' } }],
-    })
-    expect(second).toMatchObject({ licenses: [{ expression: '(MIT OR Apache-2.0)' }] })
+    const expression = '(MIT OR Apache-2.0)'
+    const { components } = billOfMaterials([scoped, { ...scoped, place: 'd', license: expression }], true)
+    expect(components.slice(1)).toMatchObject([
+      {
+        'bom-ref': 'a/@b/c@1.0.0',
+        purl: 'pkg:npm/%40b/c@1.0.0',
+        licenses: [{ license: { name: 'SEE LICENSE IN x' } }],
+      },
+      { licenses: [{ expression }] },
+    ])
   })
 })

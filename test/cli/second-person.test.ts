@@ -1,5 +1,5 @@
-// The second person's rule at the command line: refused while it is on, overridden with a reason that stays, and not got
-// around by the order of the words. What needs a second person is what the operations declare.
+// The second-person rule at the command line. A change that needs a second person is refused, whatever the order of the
+// words. An override requires a reason, which the audit log keeps.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { splitOverride } from '../../src/command-line/second-person.ts'
 import { type CommandWorld, openCommandWorld } from './world.ts'
@@ -25,15 +25,13 @@ beforeEach(async () => {
   world.file('p.yaml', 'name: P\nrules:\n  - id: all\n    allow: "true"\n')
   world.file('list.txt', `${EVM}\n`)
   world.file('names.csv', 'id,kind,name\nn1,person,Ivan Primerov\n')
-  policy = (JSON.parse(await run('policy', 'apply', `${world.root}/p.yaml`, '--json')) as { policy: string }).policy
-  const made = JSON.parse(await run('project', 'create', '--name', 'Shop', '--policy', policy, '--json'))
-  project = made.id
-  // Only a changed document makes a revision.
+  policy = (await world.json('policy', 'apply', `${world.root}/p.yaml`)).policy
+  project = (await world.json('project', 'create', '--name', 'Shop', '--policy', policy)).id
+  // A revision is made only if the document has changed.
   world.file('p.yaml', 'name: P\ndescription: edited\nrules:\n  - id: all\n    allow: "true"\n')
   await run('binding', 'create', '--project', project, '--chain', 'base', '--address', OTHER)
-  for (const name of ['mine', 'shared']) {
-    await run('lists', 'create', name, ...(name === 'shared' ? ['--shared'] : []))
-  }
+  await run('lists', 'create', 'mine')
+  await run('lists', 'create', 'shared', '--shared')
   for (const name of ['allow', 'deny']) await run('lists', 'add', name, OTHER)
   await world.withStore(async (store) => {
     const demo = await store.organizations.find('demo')
@@ -42,26 +40,19 @@ beforeEach(async () => {
 })
 afterEach(() => world.remove())
 
-/** A command line with the things of this world: P policy, S project, F document, L list file, N names. */
-const words = (line: string): string[] =>
-  line.split(' ').map(
-    (word) =>
-      ({
-        P: policy,
-        S: project,
-        F: `${world.root}/p.yaml`,
-        L: `${world.root}/list.txt`,
-        N: `${world.root}/names.csv`,
-      })[word] ?? word,
+/** Runs a line in which P stands for the policy, S for the project, F for the document, L for a list and N for names. */
+const runLine = (line: string) => {
+  const [F, L, N] = ['p.yaml', 'list.txt', 'names.csv'].map((name) => `${world.root}/${name}`)
+  const values: Readonly<Record<string, string | undefined>> = { P: policy, S: project, F, L, N }
+  return world.run(...line.split(' ').map((word) => values[word] ?? word))
+}
+const audited = (overridden?: true) =>
+  world.withStore(
+    async (store) => (await store.audit.page(overridden ? { overridden } : {}, { after: null, limit: 10 })).items,
   )
 
-const rows = () =>
-  world.withStore(async (store) => {
-    const { items } = await store.audit.page({}, { after: null, limit: 1 })
-    return items[0]?.sequence
-  })
-
-test('waits where the organization asks for it, and an override is on record with its reason', async () => {
+test('changes of an organization with the rule are refused', async () => {
+  const before = (await audited())[0]?.sequence
   for (const line of [
     'policy apply F',
     'policy apply F --policy P',
@@ -87,19 +78,13 @@ test('waits where the organization asks for it, and an override is on record wit
     'evidence-retention update --org demo --completed 1',
     'screening update --org demo --threshold 100',
   ]) {
-    const before = await rows()
-    const refused = await world.run(...words(line))
-    expect({ line, code: refused.code, stdout: refused.stdout, rows: await rows() }).toEqual({
-      line,
-      code: 3,
-      stdout: '',
-      rows: before,
-    })
-    expect(refused.stderr).toContain('a second person must approve this')
+    const { code, stdout, stderr } = await runLine(line)
+    expect([line, code, stdout, (await audited())[0]?.sequence]).toEqual([line, 3, '', before])
+    expect(stderr).toContain('a second person must approve this')
   }
 }, 60_000)
 
-test('does not wait for what goes the safe way, or is another’s', async () => {
+test('changes that only tighten, and those of other organizations, are made at once', async () => {
   for (const line of [
     'policy apply F --policy P --draft',
     'policy list',
@@ -115,20 +100,20 @@ test('does not wait for what goes the safe way, or is another’s', async () => 
     'minimum-age update --years 21',
     'evidence-retention update --completed 3000',
     'screening update --threshold 70',
-    // The deployment has a rule of its own.
+    // The deployment has its own rule.
     'attester add --kind ed25519',
     `lists add shared ${EVM} --shared`,
   ]) {
-    expect({ line, code: (await world.run(...words(line))).code }).toEqual({ line, code: 0 })
+    expect([line, (await runLine(line)).code]).toEqual([line, 0])
   }
 }, 60_000)
 
-test('where the deployment asks for one, its own verbs wait', async () => {
+test('changes of a deployment with the rule are refused', async () => {
   await run('attester', 'add', '--kind', 'ed25519')
-  await run(...words('screening-list import sanctions N --format csv'))
+  expect((await runLine('screening-list import sanctions N --format csv')).code).toBe(0)
   await world.withStore((store) => store.organizationSettings.setDeploymentSecondPerson(true))
   const key = world.file('key.hex', '11'.repeat(32))
-  const [attester] = JSON.parse(await run('attester', 'list', '--json')).data as { address: string }[]
+  const [attester] = (await world.json('attester', 'list')).data as { address: string }[]
   for (const line of [
     'attester add --kind ed25519',
     `attester import ${key}`,
@@ -138,83 +123,63 @@ test('where the deployment asks for one, its own verbs wait', async () => {
     'screening-list enable sanctions --every 48h',
     'screening-list disable sanctions',
   ]) {
-    expect({ line, code: (await world.run(...words(line))).code }).toEqual({ line, code: 3 })
+    expect([line, (await runLine(line)).code]).toEqual([line, 3])
   }
-  // What was made for a key that was refused is gone, so it can be asked for again.
+  // The keystore of a refused import is deleted, so that the import can be repeated.
   await run('attester', 'import', key, ...OVERRIDE)
   expect((await world.run('attester', 'retire', attester?.address ?? '')).code).not.toBe(0)
 }, 60_000)
 
-test('an override needs a reason', () => {
-  const { others, override } = splitOverride(['add', '--override-second-person', 'deny', '--reason', 'nobody is here'])
-  expect([others, override]).toEqual([['add', 'deny'], { reason: 'nobody is here' }])
-  // Without an override the word is the verb's own.
-  expect(splitOverride(['decide', '--reason', 'x']).others).toEqual(['decide', '--reason', 'x'])
-  for (const words of [[], ['--reason'], ['--reason='], ['--reason', ' '], ['--reason', '--json']]) {
-    expect(() => splitOverride(['add', '--override-second-person', ...words])).toThrow('requires --reason')
-  }
-})
+test.each([
+  ['an organization', ['--org', 'demo'], ['organization', 'update', 'demo', '--level', 'enhanced']],
+  ['the deployment', ['--deployment'], ['attester', 'add', '--kind', 'ed25519']],
+])(
+  'the rule of %s without an approver is disabled only by an override, which is in the audit log',
+  async (_, options, change) => {
+    await world.withStore((store) => store.organizationSettings.setDeploymentSecondPerson(true))
+    const read = () => world.json('second-person-rule', 'show', ...options)
+    const update = ['second-person-rule', 'update', ...options]
+    expect(await world.run(...update, '--no-required')).toMatchObject({ code: 3, stdout: '' })
+    expect(await read()).toEqual({ second_person: true })
 
-describe('a rule that nobody is left to approve the end of', () => {
-  for (const [name, organization, words] of [
-    ['of an organization', 'demo', ['--org', 'demo']],
-    ['of the deployment', null, ['--deployment']],
-  ] as const) {
-    test(`${name} is turned off by an override alone, which is on record`, async () => {
-      await world.withStore((store) => store.organizationSettings.setDeploymentSecondPerson(true))
-      const read = async () => JSON.parse(await run('second-person-rule', 'show', ...words, '--json')) as unknown
-      expect(await read()).toEqual({ second_person: true })
-      expect(await world.run('second-person-rule', 'update', '--no-required', ...words)).toMatchObject({
-        code: 3,
-        stdout: '',
-      })
-      expect(await read()).toEqual({ second_person: true })
-
-      await run('second-person-rule', 'update', '--no-required', ...words, ...OVERRIDE)
-      expect(await read()).toEqual({ second_person: false })
-      const { items } = await world.withStore((store) =>
-        store.audit.page({ overridden: true }, { after: null, limit: 10 }),
-      )
-      expect(items).toHaveLength(1)
-      expect(items[0]).toMatchObject({
+    await run(...update, '--no-required', ...OVERRIDE)
+    expect(await read()).toEqual({ second_person: false })
+    expect(await audited(true)).toMatchObject([
+      {
         action: 'settings.second-person',
         actor: 'command-line',
         actorName: 'anna',
         detail: { second_person: [true, false], override: true, reason: 'all are ill' },
-      })
-      const after =
-        organization === null
-          ? ['attester', 'add', '--kind', 'ed25519']
-          : ['organization', 'update', 'demo', '--level', 'enhanced']
-      await run(...after)
-      // On again it would be as stuck as before.
-      expect((await world.run('second-person-rule', 'update', '--required', ...words)).code).toBe(1)
-    }, 60_000)
-  }
-})
+      },
+    ])
+    await run(...change)
+    // Without an approver, the rule can't be enabled again.
+    expect((await world.run(...update, '--required')).code).toBe(1)
+  },
+  60_000,
+)
 
 describe('an override', () => {
-  test('does it, and the operation’s own entry says so and why', async () => {
-    await run('organization', 'update', 'demo', '--level', 'enhanced', ...OVERRIDE)
-    await run('policy', 'apply', `${world.root}/p.yaml`, '--policy', policy, ...OVERRIDE)
-    const { items } = await world.withStore((store) =>
-      store.audit.page({ overridden: true }, { after: null, limit: 10 }),
-    )
-    expect(items.map(({ action }) => action)).toEqual(['policy.activate', 'organization.change'])
-    for (const entry of items) {
-      expect(entry).toMatchObject({
-        actor: 'command-line',
-        actorName: 'anna',
-        detail: { override: true, reason: 'all are ill' },
-      })
+  test('requires a reason', () => {
+    const { others, override } = splitOverride(['add', '--override-second-person', 'deny', '--reason', 'nobody here'])
+    expect([others, override]).toEqual([['add', 'deny'], { reason: 'nobody here' }])
+    // Without an override, --reason is an option of the verb.
+    expect(splitOverride(['decide', '--reason', 'x']).others).toEqual(['decide', '--reason', 'x'])
+    for (const words of [[], ['--reason'], ['--reason='], ['--reason', ' '], ['--reason', '--json']]) {
+      expect(() => splitOverride(['add', '--override-second-person', ...words])).toThrow('requires --reason')
     }
   })
 
-  test('is said of nothing that needs none', async () => {
+  test('makes the change, and its reason is in the entry of each operation that needed it', async () => {
     await run('organization', 'update', 'free', '--level', 'enhanced', ...OVERRIDE)
-    const { items } = await world.withStore((store) =>
-      store.audit.page({ overridden: true }, { after: null, limit: 10 }),
-    )
-    expect(items).toEqual([])
+    expect(await audited(true)).toEqual([])
+    await run('organization', 'update', 'demo', '--level', 'enhanced', ...OVERRIDE)
+    await run('policy', 'apply', `${world.root}/p.yaml`, '--policy', policy, ...OVERRIDE)
+    const detail = { override: true, reason: 'all are ill' }
+    const entry = { actor: 'command-line', actorName: 'anna', detail }
+    expect(await audited(true)).toMatchObject([
+      { ...entry, action: 'policy.activate' },
+      { ...entry, action: 'organization.change' },
+    ])
   })
 })
