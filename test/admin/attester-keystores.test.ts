@@ -1,37 +1,25 @@
-// A keystore goes only when nobody can know its key: not while the commit that names it may have happened.
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+// A keystore is deleted only if no commit can contain its key.
+import { expect, test } from 'bun:test'
 import { ConstraintViolatedError, StoreUnavailableError } from '../../src/store/errors.ts'
-import { ADMIN_ROUTES } from './support/all-routes.ts'
-import { type Harness, startHarness } from './support/harness.ts'
+import { routesWith } from './support/all-routes.ts'
+import { harnessOfTest, personOfTest } from './support/harness.ts'
 import { toRequest } from './support/request.ts'
 
-let harness: Harness
-let cookie: string
+const harness = harnessOfTest()
+const root = personOfTest(() => harness.person({ email: 'root@example.com', deploymentAdmin: true }))
 
-beforeEach(async () => {
-  harness = await startHarness()
-  cookie = (await harness.person({ email: 'root@example.com', deploymentAdmin: true })).cookie
-})
-afterEach(() => harness.close())
-
-/** Makes a key; what the transaction comes to is told to the handler by `ends`. */
-const addAttester = async (ends: (commit: () => Promise<unknown>) => Promise<never>): Promise<number> => {
-  const api = harness.apiOver(
-    ADMIN_ROUTES.map((route) =>
-      route.operationId === 'addAttester'
-        ? {
-            ...route,
-            handle: (call) => route.handle({ ...call, write: (work, kept) => ends(() => call.write(work, kept)) }),
-          }
-        : route,
-    ),
+/** Creates an attester whose transaction is replaced by `end`. */
+const addAttester = async (end: (commit: () => Promise<unknown>) => Promise<never>): Promise<number> => {
+  const routes = routesWith(
+    'addAttester',
+    (handle) => (call) => handle({ ...call, write: (work, kept) => end(() => call.write(work, kept)) }),
   )
-  const request = toRequest('POST', '/attesters', { cookie, body: { kind: 'secp256k1' } })
-  return (await api(request)).status
+  const request = toRequest('POST', '/attesters', { ...root, body: { kind: 'secp256k1' } })
+  return (await harness.apiOver(routes)(request)).status
 }
 const UNAVAILABLE = new StoreUnavailableError(new Error('the connection is lost'))
 
-test('a commit that happened though its outcome was lost keeps the keystore', async () => {
+test('the keystore is kept if the transaction is committed but the outcome is lost', async () => {
   for (const error of [UNAVAILABLE, new Error('something after the commit')]) {
     const status = await addAttester(async (commit) => {
       await commit()
@@ -43,7 +31,7 @@ test('a commit that happened though its outcome was lost keeps the keystore', as
   expect(harness.discardedKeystores).toEqual([])
 })
 
-test('so does a request for a second person’s approval', async () => {
+test('the keystore is kept if the outcome of a request for approval is lost', async () => {
   await harness.person({ email: 'second@example.com', deploymentAdmin: true })
   harness.clock.advance(1)
   await harness.store.organizationSettings.setDeploymentSecondPerson(true)
@@ -51,16 +39,15 @@ test('so does a request for a second person’s approval', async () => {
     await commit().catch(() => undefined)
     throw new Error('something after the commit')
   })
-  expect(await harness.store.attesters.list()).toEqual([])
-  expect(harness.discardedKeystores).toEqual([])
+  expect([await harness.store.attesters.list(), harness.discardedKeystores]).toEqual([[], []])
 })
 
-test('while the store can not say how it ended, the keystore stays', async () => {
+test('the keystore is kept if the outcome is unknown', async () => {
   await addAttester(() => Promise.reject(UNAVAILABLE))
   expect(harness.discardedKeystores).toEqual([])
 })
 
-test('a change that the store refused takes its keystore along', async () => {
+test('the keystore is deleted if the store refused the transaction', async () => {
   expect(await addAttester(() => Promise.reject(new ConstraintViolatedError('unique')))).toBe(409)
   expect(harness.discardedKeystores).toHaveLength(1)
 })

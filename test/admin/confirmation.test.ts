@@ -1,46 +1,46 @@
-// What a stolen cookie must not do (threats row 34): the password or a passkey is asked for once more, and a changed factor
-// ends the sessions there were. And the way back in for who lost everything.
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+// Limits of a stolen cookie (threats row 34): sensitive actions require a recent password or passkey, and a changed factor ends
+// other sessions. Also the recovery of accounts at the command line.
+import { beforeEach, describe, expect, test } from 'bun:test'
 import { hashToken } from '../../src/admin/accounts/token.ts'
-import { hotp, totpStep } from '../../src/admin/accounts/totp.ts'
 import { openOver } from '../cli/admin-client-over.ts'
 import { runWords } from '../cli/run-words.ts'
 import { ADMIN_ROUTES } from './support/all-routes.ts'
 import { createSoftwareAuthenticator } from './support/authenticator.ts'
-import { decodeBase32 } from './support/base32.ts'
-import { type Harness, type Organization, PASSWORD, type Person, startHarness } from './support/harness.ts'
+import { harnessOfTest, organizationOfTest, PASSWORD, type Person } from './support/harness.ts'
+import { enableTotp } from './support/one-time-codes.ts'
 import { addPasskey, answerOffer, offerChallenge } from './support/passkeys.ts'
+import { cookieOf, problemOf } from './support/request.ts'
 
-let harness: Harness
+const harness = harnessOfTest()
+const alpha = organizationOfTest(harness, 'alpha')
 let ada: Person
-let alpha: Organization
 
 beforeEach(async () => {
-  harness = await startHarness()
-  alpha = await harness.organization('alpha')
   ada = await harness.person({ email: 'ada@example.com', deploymentAdmin: true })
 })
-afterEach(() => harness.close())
 
 const send = (method: string, path: string, body?: unknown, cookie = ada.cookie): Promise<Response> =>
   harness.request(method, path, { cookie, body })
-const codeOf = async (response: Response): Promise<unknown> => ((await response.json()) as { code?: unknown }).code
-const statusOf = async (cookie: string): Promise<number> => (await harness.request('GET', '/me', { cookie })).status
-/** A browser takes the cookie that an answer sets. */
-const take = (response: Response): Response => {
-  const [set] = response.headers.getSetCookie()
-  if (set !== undefined) ada = { ...ada, cookie: set.split(';')[0] ?? '' }
+const post = async (path: string, body: unknown = {}, cookie = ada.cookie): Promise<number> =>
+  (await send('POST', path, body, cookie)).status
+const readMe = (cookie: string): Promise<number> => harness.status('GET', '/me', { cookie })
+/** Takes the new cookie of a response, as a browser does. */
+const keepCookie = (response: Response): Response => {
+  if (response.headers.has('set-cookie')) ada = { ...ada, cookie: cookieOf(response) }
   return response
 }
-const confirm = async (password = PASSWORD): Promise<Response> => take(await send('POST', '/me/confirm', { password }))
+const confirm = async (password = PASSWORD): Promise<Response> =>
+  keepCookie(await send('POST', '/me/confirm', { password }))
 const add = async () => {
   const device = createSoftwareAuthenticator()
-  return { device, response: await addPasskey(harness, ada, device) }
+  const response = await addPasskey(harness, ada, device)
+  expect(response.status).toBe(201)
+  return device
 }
 
 const key = (kind: string) => ({ name: 'x', kind })
 
-describe('six minutes after signing in, a cookie alone', () => {
+describe('a cookie six minutes after the sign-in', () => {
   const admin = { role: 'organization-admin' }
   /** ORG and USER stand for ids. */
   const guarded: ReadonlyArray<readonly [method: string, path: string, body?: object]> = [
@@ -76,133 +76,119 @@ describe('six minutes after signing in, a cookie alone', () => {
     harness.clock.advance(301)
     for (const [method, path, body] of guarded) {
       const response = await send(method, path.replace('ORG', alpha.id).replace('USER', ada.id), body)
-      const answer = [method, path, response.status, await codeOf(response)]
-      expect(answer).toEqual([method, path, 403, 'CONFIRMATION_REQUIRED'])
+      const { code } = await problemOf(response)
+      expect([method, path, response.status, code]).toEqual([method, path, 403, 'CONFIRMATION_REQUIRED'])
     }
     expect(await harness.store.passkeys.listOf(ada.id)).toEqual([])
   })
 
-  test('does the rest', async () => {
+  test('makes other changes, and an admin key creates admin keys', async () => {
     harness.clock.advance(301)
-    expect((await send('POST', `/organizations/${alpha.id}/keys`, key('attestation'))).status).toBe(201)
-    expect((await send('POST', '/organizations', { slug: 'beta', name: 'Beta' })).status).toBe(201)
+    expect(await post(`/organizations/${alpha.id}/keys`, key('attestation'))).toBe(201)
+    expect(await post('/organizations', { slug: 'beta', name: 'Beta' })).toBe(201)
     expect((await send('PATCH', '/me', { name: 'Ada L.' })).status).toBe(204)
+    const options = { key: alpha.key, body: key('admin') }
+    expect(await harness.status('POST', `/organizations/${alpha.id}/keys`, options)).toBe(201)
   })
 
-  test('every declared route that asks for it is in the table above', () => {
+  test('is tested with every route that declares the need of a recent proof', () => {
     const declared = ADMIN_ROUTES.filter(({ freshness }) => freshness !== 'never').length
     expect(new Set(guarded.map(([method, path]) => `${method} ${path}`)).size).toBe(declared)
   })
-
-  test('an admin key is asked for nothing more', async () => {
-    const response = await harness.request('POST', `/organizations/${alpha.id}/keys`, {
-      key: alpha.key,
-      body: key('admin'),
-    })
-    expect(response.status).toBe(201)
-  })
 })
 
-describe('a fresh proof', () => {
-  test('by password lasts five minutes, for this session alone', async () => {
+describe('a confirmation', () => {
+  const OPTIONS = '/me/confirm/passkey/options'
+
+  test('by password is valid for five minutes, for one session', async () => {
     const other = await harness.signIn(ada.id)
     harness.clock.advance(301)
     expect((await confirm('not the password')).status).toBe(401)
-    expect((await send('POST', '/me/totp', {})).status).toBe(403)
+    expect(await post('/me/totp')).toBe(403)
     expect((await confirm()).status).toBe(204)
-    expect((await send('POST', '/me/totp', {})).status).toBe(200)
-    expect((await send('POST', '/me/totp', {}, other)).status).toBe(403)
+    expect(await post('/me/totp')).toBe(200)
+    expect(await post('/me/totp', {}, other)).toBe(403)
     harness.clock.advance(301)
-    expect((await send('POST', '/me/totp', {})).status).toBe(403)
+    expect(await post('/me/totp')).toBe(403)
   })
 
-  test('gives the session another cookie: a copy of the one before opens nothing', async () => {
+  test('replaces the cookie of the session, and the previous cookie is invalid', async () => {
     const stolen = ada.cookie
     harness.clock.advance(301)
     const response = await confirm()
     expect([response.status, response.headers.getSetCookie()[0]]).toEqual([204, expect.stringContaining('HttpOnly')])
     expect(ada.cookie).not.toBe(stolen)
-    expect([await statusOf(stolen), await statusOf(ada.cookie)]).toEqual([401, 200])
-    // One session still, as old as it was.
-    const { data } = (await (await send('GET', '/me/sessions')).json()) as { data: unknown[] }
-    expect(data.length).toBe(1)
+    expect([await readMe(stolen), await readMe(ada.cookie)]).toEqual([401, 200])
+    const { body } = await harness.call<{ data: unknown[] }>('GET', '/me/sessions', ada)
+    expect(body.data).toHaveLength(1)
   })
 
-  test('by password can’t be guessed, and strangers can’t use its attempts up', async () => {
-    const statuses: number[] = []
-    for (let n = 0; n < 7; n++) {
-      await harness.request('POST', '/sign-in', { body: { email: 'ada@example.com', password: `wrong password ${n}` } })
+  test('by password cannot be guessed, and strangers do not use up its attempts', async () => {
+    const wrong = Array.from({ length: 7 }, (_, n) => `wrong password ${n}`)
+    for (const password of wrong) {
+      await harness.request('POST', '/sign-in', { body: { email: 'ada@example.com', password } })
     }
-    for (let n = 0; n < 7; n++) statuses.push((await confirm(`wrong password ${n}`)).status)
+    const statuses: number[] = []
+    for (const password of wrong) statuses.push((await confirm(password)).status)
     expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429])
   })
 
-  const CONFIRM = '/me/confirm/passkey/options'
-
-  test('by a passkey of the account', async () => {
-    const { device, response } = await add()
-    expect(response.status).toBe(201)
+  test('by a passkey of the account is valid once', async () => {
+    const device = await add()
     harness.clock.advance(301)
-    const offered = await offerChallenge(harness, CONFIRM, ada)
+    const offered = await offerChallenge(harness, OPTIONS, ada)
     expect(offered.options.allowCredentials?.map(({ id }) => id)).toEqual([device.id])
     const proof = answerOffer(device, offered)
-    expect(take(await send('POST', '/me/confirm/passkey', proof)).status).toBe(204)
-    expect((await send('POST', '/me/totp', {})).status).toBe(200)
-    // Once.
-    expect((await send('POST', '/me/confirm/passkey', proof)).status).toBe(401)
+    expect(keepCookie(await send('POST', '/me/confirm/passkey', proof)).status).toBe(204)
+    expect(await post('/me/totp')).toBe(200)
+    expect(await post('/me/confirm/passkey', proof)).toBe(401)
   })
 
-  test('not by somebody else’s passkey, nor by one that was asked to sign in, and the other way round', async () => {
-    const { device } = await add()
+  test('by a passkey of another account or for a sign-in is refused, and a sign-in by a confirmation too', async () => {
+    const device = await add()
     const bob = await harness.person({ email: 'bob@example.com' })
     harness.clock.advance(301)
-    const forBob = answerOffer(device, await offerChallenge(harness, CONFIRM, bob))
-    expect((await send('POST', '/me/confirm/passkey', forBob, bob.cookie)).status).toBe(401)
-    const forSignIn = answerOffer(device, await offerChallenge(harness, '/sign-in/passkey/options', ada))
-    expect((await send('POST', '/me/confirm/passkey', forSignIn)).status).toBe(401)
-    const forConfirmation = answerOffer(device, await offerChallenge(harness, CONFIRM, ada))
-    expect((await send('POST', '/sign-in/passkey', forConfirmation)).status).toBe(401)
-    expect((await send('POST', '/me/totp', {})).status).toBe(403)
+    for (const [offer, caller, path] of [
+      [OPTIONS, bob, '/me/confirm/passkey'],
+      ['/sign-in/passkey/options', ada, '/me/confirm/passkey'],
+      [OPTIONS, ada, '/sign-in/passkey'],
+    ] as const) {
+      const proof = answerOffer(device, await offerChallenge(harness, offer, caller))
+      expect([offer, path, await post(path, proof, caller.cookie)]).toEqual([offer, path, 401])
+    }
+    expect(await post('/me/totp')).toBe(403)
   })
 })
 
-describe('the other sessions and the recovery link end', () => {
-  const enrol = async () => {
-    const { secret } = (await (await send('POST', '/me/totp', {})).json()) as { secret: string }
-    const code = hotp(decodeBase32(secret), totpStep(harness.clock.unixSeconds()))
-    return send('POST', '/me/totp/confirm', { code })
-  }
-  const changes: ReadonlyArray<readonly [string, () => Promise<unknown>, () => Promise<Response>]> = [
-    ['when one-time codes are switched on', async () => undefined, enrol],
-    ['when they are switched off', enrol, () => send('POST', '/me/totp/remove', {})],
-    ['when a passkey is added', async () => undefined, async () => (await add()).response],
-    [
-      'when a passkey is removed',
-      add,
-      async () => send('DELETE', `/me/passkeys/${(await harness.store.passkeys.listOf(ada.id))[0]?.id}`),
-    ],
-    [
-      'when the password is changed',
-      async () => undefined,
-      async () =>
-        take(await send('PUT', '/me/password', { current_password: PASSWORD, new_password: 'another fine long one' })),
-    ],
-  ]
-  for (const [what, prepare, change] of changes) {
-    test(what, async () => {
-      await prepare()
-      const other = await harness.signIn(ada.id)
-      expect(await statusOf(other)).toBe(200)
-      harness.clock.advance(1)
-      const { url } = (await (await send('POST', `/users/${ada.id}/recovery`, {})).json()) as { url: string }
-      const link = hashToken(url.split('#')[1] ?? '')
-      expect(await harness.store.userLinks.find(link)).not.toBeNull()
-      expect((await change()).ok).toBe(true)
-      expect(await harness.store.userLinks.find(link)).toBeNull()
-      expect(await statusOf(other)).toBe(401)
-      expect(await statusOf(ada.cookie)).toBe(200)
-    })
-  }
+test.each<[string, () => Promise<unknown>, () => Promise<unknown>]>([
+  ['one-time codes are enabled', async () => undefined, () => enableTotp(harness, ada)],
+  ['one-time codes are disabled', () => enableTotp(harness, ada), () => send('POST', '/me/totp/remove', {})],
+  ['a passkey is added', async () => undefined, add],
+  [
+    'a passkey is removed',
+    add,
+    async () => send('DELETE', `/me/passkeys/${(await harness.store.passkeys.listOf(ada.id))[0]?.id}`),
+  ],
+  [
+    'the password is changed',
+    async () => undefined,
+    async () => {
+      const body = { current_password: PASSWORD, new_password: 'another fine long one' }
+      return keepCookie(await send('PUT', '/me/password', body))
+    },
+  ],
+])('other sessions and the recovery link end when %s', async (_, prepare, change) => {
+  await prepare()
+  const other = await harness.signIn(ada.id)
+  expect(await readMe(other)).toBe(200)
+  harness.clock.advance(1)
+  const { body } = await harness.call<{ url: string }>('POST', `/users/${ada.id}/recovery`, { ...ada, body: {} })
+  const link = hashToken(body.url.split('#')[1] ?? '')
+  expect(await harness.store.userLinks.find(link)).not.toBeNull()
+  const result = await change()
+  if (result instanceof Response) expect(result.ok).toBe(true)
+  expect(await harness.store.userLinks.find(link)).toBeNull()
+  expect([await readMe(other), await readMe(ada.cookie)]).toEqual([401, 200])
 })
 
 describe('account recover', () => {
@@ -210,32 +196,28 @@ describe('account recover', () => {
     const result = await runWords(['account', 'recover', ...words], { open: openOver(harness), clock: harness.clock })
     return { ...result, token: /#(\S+)/.exec(result.stdout)?.[1] ?? '' }
   }
-  const use = (token: string): Promise<Response> =>
-    harness.request('POST', '/welcome', { body: { token, password: 'another fine long one' } })
+  const use = (token: string) =>
+    harness.call('POST', '/welcome', { body: { token, password: 'another fine long one' } })
 
-  test('prints a link that sets the password once; the second factor is still owed', async () => {
+  test('prints a link that sets the password once, and keeps the second factor', async () => {
     await add()
     const { code, token } = await recover('ADA@example.com')
     expect(code).toBe(0)
-    const answer = await use(token)
-    expect(await answer.json()).toEqual({ signed_in: false, second_factors: ['passkey'] })
-    expect((await use(token)).status).toBe(401)
-    expect(await statusOf(ada.cookie)).toBe(401)
+    expect((await use(token)).body).toEqual({ signed_in: false, second_factors: ['passkey'] })
+    expect([(await use(token)).status, await readMe(ada.cookie)]).toEqual([401, 401])
   })
 
-  test('removes the second factors where asked, with the sessions, and says so in the audit log', async () => {
+  test('with --remove-second-factors removes the factors and sessions, and is in the audit log', async () => {
     await add()
     const { users, passkeys } = harness.store
     await users.proposeTotp(ada.id, new Uint8Array(1))
     await users.confirmTotp(ada.id, new Uint8Array(1))
     await users.setRecoveryCodes(ada.id, [new Uint8Array(32)])
     const { token } = await recover('ada@example.com', '--remove-second-factors')
-    expect(await passkeys.listOf(ada.id)).toEqual([])
+    expect([await passkeys.listOf(ada.id), await users.countRecoveryCodes(ada.id)]).toEqual([[], 0])
     expect((await users.find(ada.id))?.hasTotp).toBe(false)
-    expect(await users.countRecoveryCodes(ada.id)).toBe(0)
-    expect(await statusOf(ada.cookie)).toBe(401)
-    const [entry] = await harness.audited()
-    expect(entry).toMatchObject({
+    expect(await readMe(ada.cookie)).toBe(401)
+    expect((await harness.audited())[0]).toMatchObject({
       actor: 'command-line',
       actorName: 'anna',
       action: 'account.recovery',
@@ -243,10 +225,10 @@ describe('account recover', () => {
       organizationId: null,
       detail: { second_factors_removed: true },
     })
-    expect(await (await use(token)).json()).toEqual({ signed_in: true, second_factors: [] })
+    expect((await use(token)).body).toEqual({ signed_in: true, second_factors: [] })
   })
 
-  test('with the second factors removed prints a link that somebody who knows the password can’t end', async () => {
+  test('with --remove-second-factors prints a link that survives a password change', async () => {
     const { token } = await recover('ada@example.com', '--remove-second-factors')
     const cookie = await harness.signIn(ada.id)
     harness.clock.advance(1)
@@ -255,19 +237,21 @@ describe('account recover', () => {
     expect((await use(token)).status).toBe(200)
   })
 
-  test('is ended when the account is disabled', async () => {
+  test('prints a link that ends when the account is disabled', async () => {
     const bob = await harness.person({ email: 'bob@example.com' })
     const { token } = await recover('bob@example.com')
-    for (const disabled of [true, false])
+    for (const disabled of [true, false]) {
       expect((await send('PATCH', `/users/${bob.id}`, { disabled })).status).toBe(200)
+    }
     expect((await use(token)).status).toBe(401)
   })
 
-  test('of nobody, or of a disabled account, makes nothing', async () => {
-    expect(await recover('nobody@example.com')).toMatchObject({ code: 1, stdout: '' })
+  test('refuses an unknown and a disabled account', async () => {
     const bob = await harness.person({ email: 'bob@example.com' })
     await harness.store.users.setDisabled(bob.id, true)
-    expect(await recover('bob@example.com')).toMatchObject({ code: 1, stdout: '' })
+    for (const email of ['nobody@example.com', 'bob@example.com']) {
+      expect(await recover(email)).toMatchObject({ code: 1, stdout: '' })
+    }
     expect(await recover()).toMatchObject({ code: 2 })
   })
 })

@@ -1,4 +1,4 @@
-// A process that is asked, over one that only pretends: it ends, or can't even be started, and whoever asked is told.
+// Questions to a fake process that ends or cannot be started. Each question gets an answer or an error.
 import { beforeEach, describe, expect, test } from 'bun:test'
 import {
   type AskedProcess,
@@ -8,14 +8,14 @@ import {
 import { DeadlineExceededError, DependencyUnavailableError, QueueFullError } from '../../src/domain/errors.ts'
 import { runFor } from '../../src/lib/caller.ts'
 
-let asked: AskedProcess
+let client: AskedProcess
 let startFails: boolean
 let started: { readonly listener: IndexProcessListener; readonly questions: number[] }[]
 let timers: { readonly delayMs: number; readonly callback: () => void }[]
 let events: string[]
 
-/** The next that is due, whatever it is. */
-const nextTimer = (): number => {
+/** Fires the next timer; returns its delay. */
+const fireNext = (): number => {
   const next = timers.toSorted((one, other) => one.delayMs - other.delayMs)[0]
   if (next === undefined) throw new Error('no timer is set')
   timers = timers.filter((timer) => timer !== next)
@@ -23,16 +23,16 @@ const nextTimer = (): number => {
   return next.delayMs
 }
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
-const failureOf = (question: Promise<unknown>): Promise<unknown> => question.catch((error: unknown) => error)
+const outcomeOf = (question: Promise<unknown>): Promise<unknown> => question.catch((error: unknown) => error)
+const askStatus = () => outcomeOf(client.ask({ operation: 'status' }))
+const find = (organizationId = 'A') => outcomeOf(client.ask({ operation: 'find', organizationId, uuid: 'x' }))
+const answer = async (id: number): Promise<void> => {
+  started[0]?.listener.onReply({ id, ok: true, result: null })
+  await settled()
+}
 
-beforeEach(() => {
-  startFails = false
-  started = []
-  timers = []
-  events = []
-})
-const begin = (): void => {
-  asked = createAskedProcess({
+const start = (): void => {
+  client = createAskedProcess({
     spawn: (listener) => {
       if (startFails) throw new Error('no process left')
       const questions: number[] = []
@@ -49,54 +49,53 @@ const begin = (): void => {
     onEvent: ({ type }) => events.push(type),
   })
 }
+beforeEach(() => {
+  startFails = false
+  started = []
+  timers = []
+  events = []
+})
 
-test('one that ends fails what it was asked, and is started again', async () => {
-  begin()
-  const question = failureOf(asked.ask({ operation: 'status' }))
+test('the end of the process fails its questions, and the process is restarted', async () => {
+  start()
+  const question = askStatus()
   await settled()
   expect(started[0]?.questions).toEqual([1])
   started[0]?.listener.onExit()
-  expect(await question).toBeInstanceOf(DependencyUnavailableError)
-  expect(await failureOf(asked.ask({ operation: 'status' }))).toBeInstanceOf(DependencyUnavailableError)
-  expect(nextTimer()).toBe(250)
-  expect(started).toHaveLength(2)
-  expect(events).toEqual(['lost'])
+  for (const outcome of [question, askStatus()]) expect(await outcome).toBeInstanceOf(DependencyUnavailableError)
+  expect(fireNext()).toBe(250)
+  expect([started.length, events]).toEqual([2, ['lost']])
 })
 
-test('one that can not be started is tried again, later each time, and nothing is thrown', async () => {
+test('a failed start is repeated with increasing delays', async () => {
   startFails = true
-  begin()
-  expect(await failureOf(asked.ask({ operation: 'status' }))).toBeInstanceOf(DependencyUnavailableError)
-  expect([nextTimer(), nextTimer()]).toEqual([250, 500])
+  start()
+  expect(await askStatus()).toBeInstanceOf(DependencyUnavailableError)
+  expect([fireNext(), fireNext()]).toEqual([250, 500])
   startFails = false
-  expect(nextTimer()).toBe(1_000)
-  const question = asked.ask({ operation: 'rebuild' })
-  started[0]?.listener.onReply({ id: 1, ok: true, result: null })
+  expect(fireNext()).toBe(1_000)
+  const question = client.ask({ operation: 'rebuild' })
+  await answer(1)
   expect(await question).toBeNull()
-  asked.close()
+  client.close()
   expect(timers).toEqual([])
 })
 
-test('one that says nothing is not waited for without end', async () => {
-  begin()
-  const question = failureOf(asked.ask({ operation: 'status' }))
-  expect(nextTimer()).toBe(20_000)
+test('a question fails after a time limit', async () => {
+  start()
+  const question = askStatus()
+  expect(fireNext()).toBe(20_000)
   expect(await question).toBeInstanceOf(DependencyUnavailableError)
 })
 
 describe('an organization with many questions', () => {
-  const ask = (organizationId: string): Promise<unknown> =>
-    failureOf(asked.ask({ operation: 'find', organizationId, uuid: 'x' }))
-  const answer = async (id: number): Promise<void> => {
-    started[0]?.listener.onReply({ id, ok: true, result: null })
-    await settled()
-  }
+  beforeEach(start)
+  const findMany = (count: number) => Array.from({ length: count }, () => find())
 
-  test('lets another one wait for a single answer, and fills its own queue only', async () => {
-    begin()
-    const many = Array.from({ length: 52 }, () => ask('A'))
-    expect(await ask('A')).toBeInstanceOf(QueueFullError)
-    const other = ask('B')
+  test('delays another organization by one answer, and fills only its own queue', async () => {
+    const many = findMany(52)
+    expect(await find()).toBeInstanceOf(QueueFullError)
+    const other = find('B')
     await settled()
     expect(started[0]?.questions).toEqual([1, 2])
     await answer(1)
@@ -107,14 +106,13 @@ describe('an organization with many questions', () => {
     expect(await Promise.all(many)).toEqual(many.map(() => null))
   })
 
-  test('keeps a slot past the time limit until the process answers, and frees its places in the queue', async () => {
-    begin()
-    const late = Array.from({ length: 52 }, () => ask('A'))
+  test('keeps a slot after the time limit until the process answers, and frees its places in the queue', async () => {
+    const late = findMany(52)
     await settled()
-    for (const _ of late) nextTimer()
+    for (const _ of late) fireNext()
     for (const error of await Promise.all(late)) expect(error).toBeInstanceOf(DependencyUnavailableError)
-    void ask('B')
-    const again = ask('A')
+    void find('B')
+    const again = find()
     await settled()
     expect(started[0]?.questions).toEqual([1, 2])
     await answer(1)
@@ -126,33 +124,29 @@ describe('an organization with many questions', () => {
   })
 
   test('gets its slots back when the process is replaced', async () => {
-    begin()
-    const late = [ask('A'), ask('A'), ask('A')]
+    const late = findMany(3)
     await settled()
-    for (const _ of late) nextTimer()
+    for (const _ of late) fireNext()
     started[0]?.listener.onExit()
-    nextTimer()
-    void ask('A')
-    void ask('A')
+    fireNext()
+    for (const question of findMany(2)) void question
     await settled()
     expect(started[1]?.questions).toEqual([4, 5])
   })
-})
 
-test('a request that has ended leaves the queue, and its place is free', async () => {
-  begin()
-  const request = new AbortController()
-  const find = (): Promise<unknown> => failureOf(asked.ask({ operation: 'find', organizationId: 'A', uuid: 'x' }))
-  const running = [find(), find()]
-  const waiting = Array.from({ length: 50 }, () => runFor({ owner: 'A', signal: request.signal }, find))
-  expect(await find()).toBeInstanceOf(QueueFullError)
-  request.abort()
-  for (const error of await Promise.all(waiting)) expect(error).toBeInstanceOf(DeadlineExceededError)
-  expect(await runFor({ owner: 'A', signal: request.signal }, find)).toBeInstanceOf(DeadlineExceededError)
-  const next = find()
-  await settled()
-  for (const id of [1, 2]) started[0]?.listener.onReply({ id, ok: true, result: null })
-  await settled()
-  started[0]?.listener.onReply({ id: started[0].questions.at(-1) ?? 0, ok: true, result: null })
-  expect(await Promise.all([...running, next])).toEqual([null, null, null])
+  test('frees the places of requests that ended', async () => {
+    const request = new AbortController()
+    const findForRequest = () => runFor({ owner: 'A', signal: request.signal }, find)
+    const running = findMany(2)
+    const waiting = Array.from({ length: 50 }, findForRequest)
+    expect(await find()).toBeInstanceOf(QueueFullError)
+    request.abort()
+    for (const error of await Promise.all(waiting)) expect(error).toBeInstanceOf(DeadlineExceededError)
+    expect(await findForRequest()).toBeInstanceOf(DeadlineExceededError)
+    const next = find()
+    await settled()
+    for (const id of [1, 2]) await answer(id)
+    await answer(started[0]?.questions.at(-1) ?? 0)
+    expect(await Promise.all([...running, next])).toEqual([null, null, null])
+  })
 })

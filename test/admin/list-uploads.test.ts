@@ -1,4 +1,4 @@
-// Uploads of list files: how many at once, and how slow.
+// Uploads of list files, edits and rewrites of lists: their number, order and time limits.
 import { describe, expect, test } from 'bun:test'
 import { createListUploads } from '../../src/admin/list-uploads.ts'
 import { nextTurn } from '../../src/lib/time.ts'
@@ -10,20 +10,20 @@ const countBytes = async (bytes: AsyncIterable<Uint8Array>): Promise<number> => 
   return count
 }
 
-/** A body whose sender sends when it is told to. */
+/** A body whose chunks a test sends. */
 const openBody = () => {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
   const writer = writable.getWriter()
   return { body: readable, send: () => writer.write(new Uint8Array(10)), end: () => writer.close(), writer }
 }
 
-test('an owner has one upload at a time, and a process two; the body of another one is not read', async () => {
+test('an owner has one upload at a time and a process two, and the body of another upload is not read', async () => {
   const uploads = createListUploads()
   const [first, second, other] = [openBody(), openBody(), openBody()]
   const done = uploads.run('alpha', first.body, countBytes)
   const busy = { code: 'OVERLOADED', retryAfterSeconds: 5 }
   await expect(uploads.run('alpha', second.body, countBytes)).rejects.toMatchObject(busy)
-  // The sender learns that nobody reads.
+  // The body of the refused upload is canceled.
   await second.writer.closed.catch(() => undefined)
   const ofDeployment = uploads.run(null, other.body, countBytes)
   await expect(uploads.run('beta', openBody().body, countBytes)).rejects.toMatchObject(busy)
@@ -35,7 +35,7 @@ test('an owner has one upload at a time, and a process two; the body of another 
   expect(await Promise.all(both)).toEqual([0, 0])
 })
 
-test('a sender that stalls is refused, and its slot is free', async () => {
+test('an upload that stalls is refused, and frees its slot', async () => {
   const uploads = createListUploads({ timeLimitMs: 60_000, graceMs: 1, bytesPerSecondMin: 1_000_000 })
   for (let round = 0; round < 3; round++) {
     const { body, send } = openBody()
@@ -48,7 +48,7 @@ test('a sender that stalls is refused, and its slot is free', async () => {
   }
 })
 
-test('a file in tiny chunks is refused, since each chunk costs time', async () => {
+test('a file in tiny chunks is refused, because each chunk costs time', async () => {
   const bytes = (count: number, size: number) =>
     new ReadableStream<Uint8Array>({
       pull: (controller) => {
@@ -64,8 +64,8 @@ test('a file in tiny chunks is refused, since each chunk costs time', async () =
   expect(await uploads.run('alpha', bytes(3_000, 300), countBytes)).toBe(900_000)
 })
 
-describe('changes of single entries', () => {
-  test('leave a pause for other work, and no organization waits for another', async () => {
+describe('edits of entries', () => {
+  test('leave a pause for other work, and do not delay other organizations', async () => {
     const clock = createManualClock()
     const timers = createManualTimers()
     const { edit } = createListUploads(undefined, clock, timers.after)
@@ -103,7 +103,7 @@ describe('changes of single entries', () => {
 })
 
 describe('rewrites of stored lists', () => {
-  test('run one at a time: once per list, and organizations take turns', async () => {
+  test('run one at a time, once per list, and organizations take turns', async () => {
     const { rewrite } = createListUploads()
     const order: string[] = []
     const gates = new Map<string, () => void>()
@@ -122,12 +122,10 @@ describe('rewrites of stored lists', () => {
     expect(order).toEqual(['a'])
     await finish('a')
     expect(order).toEqual(['a', 'd'])
-    await finish('d')
-    await finish('b')
-    await finish('c')
+    for (const listId of ['d', 'b', 'c']) await finish(listId)
     await Promise.all([...ours, theirs])
     expect(order).toEqual(['a', 'd', 'b', 'c'])
-    // A finished rewrite is not shared.
+    // A later call starts another rewrite.
     const again = start('ours', 'a')
     await nextTurn()
     await finish('a')

@@ -1,21 +1,20 @@
-// With 100,000 rows in each table, no list of the admin API keeps the main thread from attestations.
-import { afterAll, expect, test } from 'bun:test'
+// With 100,000 rows in each table, no list of the admin API blocks the main thread for long.
+import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Route } from '../../src/admin/route.ts'
 import type { TSchema } from '../../src/admin/schema.ts'
 import { openWithLongReads } from '../store/temporary-store.ts'
 import { ADMIN_ROUTES } from './support/all-routes.ts'
-import { startHarness } from './support/harness.ts'
+import { harnessOfFile } from './support/harness.ts'
 import { fillTables } from './support/many-rows.ts'
 import { toRequest } from './support/request.ts'
 
 const BLOCK_MS_MAX = 5
-/** A block counts if it occurs in each of them: other processes of the machine delay one of them at most. */
+/** A block counts only if it occurs in each attempt, because other processes of the machine also cause delays. */
 const ATTEMPTS = 5
 
-const harness = await startHarness(openWithLongReads)
-afterAll(() => harness.close())
+const harness = await harnessOfFile(openWithLongReads)
 const alpha = await harness.organization('alpha')
 const { id: userId, cookie } = await harness.person({
   email: 'ada@example.com',
@@ -47,7 +46,7 @@ const RARE: Readonly<Record<string, string>> = {
   wallet: WALLET,
   overridden: 'true',
 }
-/** Answered by other processes. */
+/** Operations that other processes perform. */
 const ELSEWHERE = /^(searchDecisions|tally\w+)$/
 
 const isList = ({ method, operationId, answers: [{ schema }] }: Route): boolean =>
@@ -72,7 +71,7 @@ const lists = ADMIN_ROUTES.filter(isList).flatMap((route) => {
 })
 
 const SCHEDULE = `/proc/self/task/${process.pid}/schedstat`
-/** Time that the main thread has run, in steps of a few milliseconds; where the system does not count it, the time of day. */
+/** Processor time of the main thread, in steps of a few milliseconds; the time of day if the system does not count it. */
 const threadMs = (): number => {
   try {
     return Number(readFileSync(SCHEDULE, 'utf8').split(' ')[0]) / 1e6
@@ -81,13 +80,13 @@ const threadMs = (): number => {
   }
 }
 
-/** The longest time in which the event loop did not turn while the request was answered. */
+/** Longest time between two turns of the event loop during the request. */
 const longestBlock = async (path: string): Promise<number> => {
   let longest = 0
-  let answered = false
+  let isDone = false
   const turns = (async () => {
     let [wall, thread] = [performance.now(), threadMs()]
-    while (!answered) {
+    while (!isDone) {
       await new Promise<void>((resolve) => setImmediate(resolve))
       const [nextWall, nextThread] = [performance.now(), threadMs()]
       longest = Math.max(longest, Math.min(nextWall - wall, nextThread - thread))
@@ -97,19 +96,16 @@ const longestBlock = async (path: string): Promise<number> => {
   })()
   const response = await harness.api(toRequest('GET', path, { cookie }))
   await response.arrayBuffer()
-  answered = true
+  isDone = true
   await turns
   expect([path, response.status]).toEqual([path, 200])
   return longest
 }
 
 /** Other reads of many rows. */
-const others = ['overview', 'find?text=ada', 'waiting'].map((name) => ({
-  name,
-  path: `/organizations/alpha/${name}`,
-}))
+const others = ['overview', 'find?text=ada', 'waiting'].map((name) => ({ name, path: `/organizations/alpha/${name}` }))
 
-test.each([...lists, ...others])('$name', async ({ path }) => {
+test.each([...lists, ...others])('$name blocks for at most 5 ms', async ({ path }) => {
   const blocks: number[] = []
   while (blocks.length < ATTEMPTS && !blocks.some((block) => block <= BLOCK_MS_MAX)) {
     blocks.push(await longestBlock(path))
@@ -117,7 +113,7 @@ test.each([...lists, ...others])('$name', async ({ path }) => {
   expect(Math.min(...blocks)).toBeLessThanOrEqual(BLOCK_MS_MAX)
 })
 
-test('the tables behind every list that has pages are full', async () => {
+test('the tables of every list with pages are full', async () => {
   for (const { query, operationId, path } of ADMIN_ROUTES.filter(isList)) {
     if (query === null || !('cursor' in query.properties)) continue
     const at = lists.find(({ name }) => name === operationId)?.path ?? path

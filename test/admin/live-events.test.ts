@@ -1,14 +1,13 @@
-// What happened beside the figures of the live page: each start once, and what the audit log says of resizes and policies.
-import { afterAll, expect, test } from 'bun:test'
+// Events on the live page: process starts, and resizes and policy activations from the audit log.
+import { expect, test } from 'bun:test'
 import { createSeenStarts } from '../../src/admin/live/events.ts'
 import type { ProcessesLook } from '../../src/admin/live/processes.ts'
 import { DEMO_POLICY } from '../../src/policy/tools/templates.ts'
-import { startHarness } from './support/harness.ts'
+import { harnessOfFile } from './support/harness.ts'
 
-const harness = await startHarness()
-afterAll(() => harness.close())
+const harness = await harnessOfFile()
 
-test('a process that starts, or starts again, is seen once', () => {
+test('each start of a process is reported once', () => {
   const starts = createSeenStarts()
   const look = (...processes: readonly (readonly [index: number, pid: number | null, at: number])[]): void =>
     starts.look({
@@ -34,29 +33,30 @@ test('a process that starts, or starts again, is seen once', () => {
   expect(starts.since(2_500)).toHaveLength(1)
 })
 
-test('resizes and policies made live are told in words, of the window only, to the deployment’s admins', async () => {
+test('resizes and activations in the window are shown to deployment admins', async () => {
   const { cookie } = await harness.person({ email: 'ada@example.com', deploymentAdmin: true })
-  const organization = await harness.organization('alpha')
-  const call = async (method: string, path: string, body?: unknown) => {
-    const answer = await harness.call(method, path, { cookie, body })
+  const { key } = await harness.organization('alpha')
+  const call = async <Body = unknown>(method: string, path: string, body?: unknown) => {
+    const answer = await harness.call<Body>(method, path, { cookie, body })
     expect(answer.status).toBeLessThan(300)
     return answer.body
   }
-  const events = async (window: string) =>
-    ((await call('GET', `/live/events?window=${window}`))['events'] as { kind: string; text: string }[]).map(
-      ({ kind, text }) => [kind, text],
-    )
+  const events = async (window: string) => {
+    const path = `/live/events?window=${window}`
+    return (await call<{ events: { kind: string; text: string }[] }>('GET', path)).events.map(({ kind, text }) => [
+      kind,
+      text,
+    ])
+  }
   await call('PATCH', '/pool', { workers: 3 })
   harness.clock.advance(1_000)
-  const made = (await call('POST', '/organizations/alpha/policies', { source: DEMO_POLICY })) as {
-    policy: { id: string }
-    revision: { id: string }
-  }
-  await call('POST', `/organizations/alpha/policies/${made.policy.id}/activate`, { revision_id: made.revision.id })
+  const policies = '/organizations/alpha/policies'
+  const saved = { source: DEMO_POLICY }
+  const { policy, revision } = await call<Record<'policy' | 'revision', { id: string }>>('POST', policies, saved)
+  await call('POST', `${policies}/${policy.id}/activate`, { revision_id: revision.id })
   const resized = ['resize', 'Resized to 3 workers per process, by ada@example.com']
-  const live = ['policy', 'Demo policy of alpha: revision 1 became live']
-  expect(await events('15m')).toEqual([live])
-  expect(await events('24h')).toEqual([resized, live])
-  const response = await harness.request('GET', '/live/events', { key: organization.key })
-  expect(response.status).toBe(403)
+  const activated = ['policy', 'Demo policy of alpha: revision 1 became live']
+  expect(await events('15m')).toEqual([activated])
+  expect(await events('24h')).toEqual([resized, activated])
+  expect(await harness.status('GET', '/live/events', { key })).toBe(403)
 })

@@ -1,4 +1,4 @@
-// Several processes' figures as one: sums of what was counted between looks, however processes come, go and fall silent.
+// The figures of several processes in one sum, also if processes start, end or do not answer.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type LiveReading, livePoint } from '../../src/admin/live/point.ts'
@@ -6,15 +6,9 @@ import type { ProcessesLook, ProcessLook } from '../../src/admin/live/processes.
 import { createLiveSum } from '../../src/admin/live/sum.ts'
 import { createLiveWatch } from '../../src/admin/live/watch.ts'
 import type { MetricTotals } from '../../src/telemetry/metrics.ts'
+import { POOL_STATS } from './support/fakes.ts'
 
-const histogram = (counts: readonly number[]) => ({
-  boundsMs: [1, 10],
-  counts,
-  sumMs: 0,
-  count: counts.reduce((sum, each) => sum + each, 0),
-})
-
-interface Told {
+interface Figures {
   readonly decisions: number
   readonly atMs?: number
   readonly cpuSeconds?: number
@@ -22,7 +16,7 @@ interface Told {
   readonly meanServiceMs?: number
 }
 
-const reading = ({ decisions, atMs = 0, cpuSeconds = 0, lagMs = null, meanServiceMs = 0 }: Told): LiveReading => ({
+const reading = ({ decisions, atMs = 0, cpuSeconds = 0, lagMs = null, meanServiceMs = 0 }: Figures): LiveReading => ({
   atMs,
   monotonicMs: atMs,
   cpuSeconds,
@@ -36,34 +30,22 @@ const reading = ({ decisions, atMs = 0, cpuSeconds = 0, lagMs = null, meanServic
   latency: Float64Array.from([decisions, 0, decisions]),
   eventLoop: lagMs === null ? null : { p50Ms: 1, p99Ms: lagMs, maxMs: lagMs },
   pool: {
-    workers: 2,
-    busy: 1,
-    wanted: 2,
-    abandoned: 0,
+    ...POOL_STATS,
     queued: 3,
-    queueLimit: 100,
     inFlight: 4,
     pending: 5,
     answered: decisions,
-    refused: 0,
-    expired: 0,
-    failed: 0,
-    withheld: 0,
-    shadows: { same: 0, different: 1, failed: 0 },
     meanServiceMs,
-    predictedWaitMs: 0,
-    restarts: { crash: 1, hang: 0, start: 0 },
-    wait: histogram([decisions, 0, 0]),
-    run: histogram([0, 0, 0]),
+    wait: { ...POOL_STATS.wait, counts: [decisions, 0, 0], count: decisions },
   },
 })
 
-const ready = (index: number, pid: number, told: Told | null): ProcessLook => ({
+const ready = (index: number, pid: number, figures: Figures | null): ProcessLook => ({
   index,
   pid,
   state: 'ready',
   startedAtMs: 0,
-  reading: told === null ? null : reading(told),
+  reading: figures === null ? null : reading(figures),
 })
 const look = (...processes: readonly ProcessLook[]): ProcessesLook => ({
   target: { processes: processes.length, workers: 2 },
@@ -74,7 +56,7 @@ const decided = (sum: LiveReading | null): number =>
   sum?.totals.decisions.reduce((total, { count }) => total + count, 0) ?? -1
 
 describe('the sum over processes', () => {
-  test('of what stands is a sum, of what was counted the sum since the first look, of lags the worst', () => {
+  test('adds gauges, counts since the first look, and takes the worst lag', () => {
     const sum = createLiveSum()
     sum(look(ready(0, 10, { decisions: 1_000, cpuSeconds: 50 }), ready(1, 11, { decisions: 7 })))
     const second = sum(
@@ -90,11 +72,11 @@ describe('the sum over processes', () => {
     expect(second?.eventLoop).toEqual({ p50Ms: 1, p99Ms: 9, maxMs: 9 })
     expect(second?.pool).toMatchObject({ workers: 4, busy: 2, queued: 6, queueLimit: 200, inFlight: 8, answered: 40 })
     expect(second?.pool.wait.counts).toEqual([40, 0, 0])
-    // Thirty jobs of 2 ms and ten of 1 ms.
+    // Mean of thirty jobs of 2 ms and ten of 1 ms.
     expect(second?.pool.meanServiceMs).toBe(1.75)
   })
 
-  test('one that starts anew makes no step back, and one first seen late none forward', () => {
+  test('does not decrease when a process restarts, or jump when a process appears', () => {
     const sum = createLiveSum()
     sum(look(ready(0, 10, { decisions: 500 })))
     sum(look(ready(0, 10, { decisions: 600 }), ready(1, 11, { decisions: 90_000 })))
@@ -103,7 +85,7 @@ describe('the sum over processes', () => {
     expect(decided(sum(look(ready(0, 20, { decisions: 8 }), ready(1, 11, { decisions: 90_001 }))))).toBe(104)
   })
 
-  test('one that says nothing for a while is caught up with', () => {
+  test('catches up with a process that did not answer for a time', () => {
     const sum = createLiveSum()
     sum(look(ready(0, 10, { decisions: 0 }), ready(1, 11, { decisions: 0 })))
     expect(decided(sum(look(ready(0, 10, { decisions: 1 }), ready(1, 11, null))))).toBe(1)
@@ -111,7 +93,7 @@ describe('the sum over processes', () => {
     expect(sum(look(ready(0, 10, null), ready(1, 11, null)))).toBeNull()
   })
 
-  test('is what was counted, however it is spread over processes and looks', () => {
+  test('equals the counts for any distribution over processes and looks', () => {
     fc.assert(
       fc.property(fc.array(fc.array(fc.nat(1_000), { minLength: 3, maxLength: 3 }), { minLength: 1 }), (steps) => {
         const sum = createLiveSum()
@@ -126,7 +108,7 @@ describe('the sum over processes', () => {
     )
   })
 
-  test('what was handed over does not change afterwards', () => {
+  test('does not change a returned reading later', () => {
     const sum = createLiveSum()
     const looks = [0, 10, 30].map((decisions) => sum(look(ready(0, 10, { decisions }))) as LiveReading)
     const at = (index: number): LiveReading => ({ ...(looks[index] as LiveReading), monotonicMs: index * 1000 })
@@ -134,7 +116,7 @@ describe('the sum over processes', () => {
     expect(livePoint(at(2), at(1)).decisions.compliant).toBe(20)
   })
 
-  test('what is refused for what it is stands apart from what failed', () => {
+  test('separates refused from failed requests', () => {
     const sum = createLiveSum()
     const before = sum(look(ready(0, 10, { decisions: 0 }))) as LiveReading
     const errors = { ...before.totals.errors, RATE_LIMITED: 36, NOT_FOUND: 1, INTERNAL: 2, DEADLINE_EXCEEDED: 3 }
@@ -143,44 +125,42 @@ describe('the sum over processes', () => {
   })
 })
 
-describe('watching', () => {
-  test('says each second of all together and of each, and goes on when a look fails', async () => {
-    let next: ProcessesLook | Error = look()
-    let nowMs = 0
-    const errors: unknown[] = []
-    const watch = createLiveWatch({
-      control: { look: async () => (next instanceof Error ? Promise.reject(next) : next) },
-      monotonicMs: () => nowMs,
-      unixMs: () => 5_000,
-      onError: (error) => errors.push(error),
-    })
-    const tick = async (told: ProcessesLook | Error): Promise<void> => {
-      next = told
-      nowMs += 1_000
-      await watch.tick()
-    }
-    await tick(look(ready(0, 10, { decisions: 0 }), ready(1, 11, { decisions: 0 })))
-    await tick(new Error('no answer'))
-    await tick(
-      look(ready(0, 10, { decisions: 10, atMs: 2_000, cpuSeconds: 1 }), ready(1, 11, { decisions: 30, atMs: 2_000 })),
-    )
-    expect(errors).toHaveLength(1)
-    expect(watch.monitor.newest()).toMatchObject({
-      decisions: { compliant: 20 },
-      cpu: { cores: 0.5, per_decision_us: 25_000 },
-      processes: [
-        {
-          process: 0,
-          pid: 10,
-          state: 'ready',
-          uptime_seconds: 5,
-          figures: { decisions_per_second: 5, cpu_cores: 0.5 },
-        },
-        { process: 1, pid: 11, state: 'ready', figures: { decisions_per_second: 15, cpu_cores: 0 } },
-      ],
-    })
-    await tick(look(ready(0, 10, { decisions: 10, atMs: 3_000 }), ready(1, 11, null)))
-    expect(watch.monitor.newest()?.processes[1]).toMatchObject({ state: 'silent', figures: null })
-    expect(watch.monitor.points('15m')[0]).not.toHaveProperty('processes')
+test('the watch reports the sum and each process every second, and continues after a failed look', async () => {
+  let next: ProcessesLook | Error = look()
+  let nowMs = 0
+  const errors: unknown[] = []
+  const watch = createLiveWatch({
+    control: { look: async () => (next instanceof Error ? Promise.reject(next) : next) },
+    monotonicMs: () => nowMs,
+    unixMs: () => 5_000,
+    onError: (error) => errors.push(error),
   })
+  const tick = async (outcome: ProcessesLook | Error): Promise<void> => {
+    next = outcome
+    nowMs += 1_000
+    await watch.tick()
+  }
+  await tick(look(ready(0, 10, { decisions: 0 }), ready(1, 11, { decisions: 0 })))
+  await tick(new Error('no answer'))
+  await tick(
+    look(ready(0, 10, { decisions: 10, atMs: 2_000, cpuSeconds: 1 }), ready(1, 11, { decisions: 30, atMs: 2_000 })),
+  )
+  expect(errors).toHaveLength(1)
+  expect(watch.monitor.newest()).toMatchObject({
+    decisions: { compliant: 20 },
+    cpu: { cores: 0.5, per_decision_us: 25_000 },
+    processes: [
+      {
+        process: 0,
+        pid: 10,
+        state: 'ready',
+        uptime_seconds: 5,
+        figures: { decisions_per_second: 5, cpu_cores: 0.5 },
+      },
+      { process: 1, pid: 11, state: 'ready', figures: { decisions_per_second: 15, cpu_cores: 0 } },
+    ],
+  })
+  await tick(look(ready(0, 10, { decisions: 10, atMs: 3_000 }), ready(1, 11, null)))
+  expect(watch.monitor.newest()?.processes[1]).toMatchObject({ state: 'silent', figures: null })
+  expect(watch.monitor.points('15m')[0]).not.toHaveProperty('processes')
 })

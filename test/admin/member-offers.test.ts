@@ -1,9 +1,13 @@
-// Adding someone who has an account, or will have one: no link into somebody else's account, no membership without the
-// person's yes, none for whoever took an address up before its owner, and the same answer whatever the account is.
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { type Harness, type Organization, startHarness } from './support/harness.ts'
-import { cookieOf } from './support/request.ts'
+// Invitation of people who have an account, or will have one. The inviting organization gets no link to an account of another,
+// no membership without the person's consent, and the same response for every account.
+import { describe, expect, test } from 'bun:test'
+import { harnessOfTest, type Organization, organizationOfTest, type Person, personOfTest } from './support/harness.ts'
+import { type CallOptions, cookieOf } from './support/request.ts'
 
+const ADA = 'ada@example.com'
+const JANE = 'jane@example.com'
+const NEXT = 'next@example.com'
+const BANKER = 'ada@bank.example'
 const LONG_PASSWORD = 'a long enough password'
 
 interface Link {
@@ -16,405 +20,331 @@ interface Added {
   readonly offer: { readonly id: string; readonly email: string; readonly role: string } | null
   readonly acceptance: Link | null
 }
+const NO_ACCOUNT = { member: null, invitation: null }
 
-let harness: Harness
-let bank: Organization
-let mallory: Organization
+const harness = harnessOfTest()
+const bank = organizationOfTest(harness, 'bank')
+const mallory = organizationOfTest(harness, 'mallory')
 
-beforeEach(async () => {
-  harness = await startHarness()
-  bank = await harness.organization('bank')
-  mallory = await harness.organization('mallory')
-})
-afterEach(() => harness.close())
-
-const post = (path: string, body: object, as: { readonly key?: string; readonly cookie?: string }): Promise<Response> =>
-  harness.request('POST', path, { ...as, body })
+const post = (path: string, body: object, caller: CallOptions = {}): Promise<number> =>
+  harness.status('POST', path, { ...caller, body })
 
 const add = async (
-  { slug, key }: Organization,
+  caller: CallOptions & { readonly slug: string },
   email: string,
-  { name = 'Guessed', role = 'viewer' } = {},
-): Promise<Added> => {
-  const { status, body } = await harness.call<Added>('POST', `/organizations/${slug}/members`, {
-    key,
-    body: { email, name, role },
-  })
-  expect(status).toBe(201)
-  return body
+  role = 'viewer',
+  name = 'Guessed',
+) => {
+  const { slug, ...options } = caller
+  const body = { email, name, role }
+  const added = await harness.call<Added>('POST', `/organizations/${slug}/members`, { ...options, body })
+  expect(added.status).toBe(201)
+  return added.body
 }
 
-/** Sets the password of a link's account; answers its cookie. */
-const takeUp = async ({ url }: Link): Promise<string> => {
-  const token = new URL(url).hash.slice(1)
-  const response = await post('/welcome', { token, password: LONG_PASSWORD }, {})
+const present = <Value>(value: Value | null): Value => {
+  if (value === null) throw new Error('the response does not have it')
+  return value
+}
+/** Adds a person without an account; returns the account's id and its invitation. */
+const invite = async (organization: Organization, email: string, role = 'viewer') => {
+  const { member, invitation } = await add(organization, email, role)
+  return { id: present(member).user_id, link: present(invitation) }
+}
+/** Adds a person with an account; returns the offer's id and its link. */
+const offer = async (caller: CallOptions & { readonly slug: string }, email: string, role = 'viewer') => {
+  const { offer: made, acceptance } = await add(caller, email, role)
+  return { id: present(made).id, link: present(acceptance) }
+}
+
+const tokenOf = ({ url }: Link): string => new URL(url).hash.slice(1)
+const useLink = (token: string) => harness.request('POST', '/welcome', { body: { token, password: LONG_PASSWORD } })
+/** Sets the password of a link's account; returns its cookie. */
+const takeUp = async (link: Link): Promise<string> => {
+  const response = await useLink(tokenOf(link))
   expect(response.status).toBe(200)
   return cookieOf(response)
 }
-
 const partsOf = ({ url }: Link): { readonly offer: string; readonly code: string } => {
   const { pathname, search, hash } = new URL(url)
   expect([pathname, search]).toEqual(['/account', ''])
-  const [offer = '', code = ''] = hash.slice(1).split('.')
-  return { offer, code }
+  const [id = '', code = ''] = hash.slice(1).split('.')
+  return { offer: id, code }
 }
-
-const accept = async (link: Link, cookie: string): Promise<number> => {
-  const { offer, code } = partsOf(link)
-  return (await post(`/me/offers/${offer}/accept`, { code }, { cookie })).status
+const accept = (link: Link, cookie: string): Promise<number> => {
+  const { offer: id, code } = partsOf(link)
+  return post(`/me/offers/${id}/accept`, { code }, { cookie })
 }
-
 const ownOffers = async (cookie: string) =>
   (await harness.call<{ data: { id: string }[] }>('GET', '/me/offers', { cookie })).body.data
-
-const roleIn = async (organizationId: string, email: string): Promise<string | null> => {
+const roleIn = async ({ id }: Organization, email: string): Promise<string | null> => {
   const user = await harness.store.users.findByEmail(email)
-  return (await harness.store.memberships.find(organizationId, user?.id ?? ''))?.role ?? null
+  return (await harness.store.memberships.find(id, user?.id ?? ''))?.role ?? null
 }
+const inviteAgain = ({ slug, key }: Organization, userId: string): Promise<number> =>
+  post(`/organizations/${slug}/members/${userId}/invitation`, {}, { key })
+const remove = ({ slug, key }: Organization, path: string): Promise<number> =>
+  harness.status('DELETE', `/organizations/${slug}/${path}`, { key })
+const createRoot = () => harness.person({ email: 'root@example.com', deploymentAdmin: true })
+const recover = async ({ cookie }: Person, userId: string, remove_second_factors = false): Promise<Link> =>
+  (await harness.call<Link>('POST', `/users/${userId}/recovery`, { cookie, body: { remove_second_factors } })).body
+const promote = ({ cookie }: Person, userId: string): Promise<number> =>
+  harness.status('PATCH', `/users/${userId}`, { cookie, body: { deployment_admin: true } })
 
-const rootOf = () => harness.person({ email: 'root@example.com', deploymentAdmin: true })
-const addAccount = async (email: string, deployment_admin: boolean): Promise<void> => {
-  const { cookie } = await rootOf()
-  expect((await post('/users', { email, name: 'Added', deployment_admin }, { cookie })).status).toBe(201)
-}
-
-const made = <Value>(value: Value | null): Value => {
-  if (value === null) throw new Error('it was not answered')
-  return value
-}
-
-describe('an account that waits for its owner', () => {
-  test('is not taken over by another organization that adds its address', async () => {
-    const invited = await add(bank, 'ada@bank.example', { name: 'Ada', role: 'organization-admin' })
-    const asked = await add(mallory, 'Ada@Bank.example')
-    expect([asked.member, asked.invitation]).toEqual([null, null])
-    const { offer, code } = partsOf(made(asked.acceptance))
-    for (const token of [code, `${offer}.${code}`]) {
-      expect((await post('/welcome', { token, password: LONG_PASSWORD }, {})).status).toBe(401)
-    }
-    expect(await roleIn(mallory.id, 'ada@bank.example')).toBeNull()
-    // And nothing that mallory can name leads to another link.
-    const again = `/organizations/mallory/members/${made(invited.member).user_id}/invitation`
-    expect((await post(again, {}, { key: mallory.key })).status).toBe(404)
-    // The link of whoever made the account still works.
-    const ada = await takeUp(made(invited.invitation))
-    expect((await ownOffers(ada)).map(({ id }) => id)).toEqual([made(asked.offer).id])
+describe('an account without a password', () => {
+  test('is not taken over by another organization that invites its address', async () => {
+    const invited = await invite(bank, BANKER, 'organization-admin')
+    const added = await add(mallory, 'Ada@Bank.example')
+    expect(added).toMatchObject(NO_ACCOUNT)
+    const { offer: id, code } = partsOf(present(added.acceptance))
+    for (const token of [code, `${id}.${code}`]) expect((await useLink(token)).status).toBe(401)
+    expect(await roleIn(mallory, BANKER)).toBeNull()
+    expect(await inviteAgain(mallory, invited.id)).toBe(404)
+    // The invitation of the organization that created the account still works.
+    expect((await ownOffers(await takeUp(invited.link))).map((each) => each.id)).toEqual([id])
   })
 
-  test('and is a member of nothing is not taken over either', async () => {
-    await addAccount('lone@example.com', false)
-    const left = made((await add(bank, 'left@bank.example')).member).user_id
-    expect((await harness.request('DELETE', `/organizations/bank/members/${left}`, { key: bank.key })).status).toBe(204)
-    for (const email of ['lone@example.com', 'left@bank.example']) {
-      const asked = await add(mallory, email)
-      expect([email, asked.member, asked.invitation]).toEqual([email, null, null])
-    }
+  test.each([
+    ['created by a deployment admin', 'lone@example.com', false],
+    ['of a deployment admin', NEXT, true],
+  ])('%s is not taken over', async (_, email, deployment_admin) => {
+    expect(await post('/users', { email, name: 'Added', deployment_admin }, await createRoot())).toBe(201)
+    expect(await add(mallory, email)).toMatchObject(NO_ACCOUNT)
   })
 
-  test('of a deployment admin is asked like any other', async () => {
-    await addAccount('next@example.com', true)
-    const asked = await add(mallory, 'next@example.com')
-    expect([asked.member, asked.invitation]).toEqual([null, null])
+  test('without a membership is not taken over', async () => {
+    const { id } = await invite(bank, 'left@bank.example')
+    expect(await remove(bank, `members/${id}`)).toBe(204)
+    expect(await add(mallory, 'left@bank.example')).toMatchObject(NO_ACCOUNT)
   })
 
-  test('gets another link from who made it alone, and only while it has no rights elsewhere', async () => {
-    const { store } = harness
-    const invited = await add(bank, 'ada@bank.example')
-    const id = made(invited.member).user_id
-    const again = async (organization: string, key: string): Promise<number> =>
-      (await post(`/organizations/${organization}/members/${id}/invitation`, {}, { key })).status
-    expect(await again('bank', bank.key)).toBe(200)
-    // A member of an organization that did not make the account.
-    await store.memberships.add(mallory.id, id, 'viewer')
-    expect(await again('mallory', mallory.key)).toBe(409)
-    expect(await again('bank', bank.key)).toBe(409)
-    await store.memberships.remove(mallory.id, id)
-    expect(await again('bank', bank.key)).toBe(200)
-    await store.users.setPassword(id, 'x')
-    expect(await again('bank', bank.key)).toBe(409)
+  test('gets another link only from its creator, and only while it has no permissions elsewhere', async () => {
+    const { memberships, users } = harness.store
+    const { id } = await invite(bank, BANKER)
+    expect(await inviteAgain(bank, id)).toBe(200)
+    await memberships.add(mallory.id, id, 'viewer')
+    for (const organization of [mallory, bank]) expect(await inviteAgain(organization, id)).toBe(409)
+    await memberships.remove(mallory.id, id)
+    expect(await inviteAgain(bank, id)).toBe(200)
+    await users.setPassword(id, 'x')
+    expect(await inviteAgain(bank, id)).toBe(409)
   })
 
-  test('that becomes a deployment admin is beyond the links that were made before', async () => {
-    const root = await rootOf()
-    const invited = await add(mallory, 'next@example.com')
-    const id = made(invited.member).user_id
-    const body = { deployment_admin: true }
-    expect((await harness.request('PATCH', `/users/${id}`, { cookie: root.cookie, body })).status).toBe(200)
-    const token = new URL(made(invited.invitation).url).hash.slice(1)
-    expect((await post('/welcome', { token, password: LONG_PASSWORD }, {})).status).toBe(401)
-    const again = `/organizations/mallory/members/${id}/invitation`
-    expect((await post(again, {}, { key: mallory.key })).status).toBe(403)
+  test('that becomes a deployment admin cannot be used with earlier links', async () => {
+    const { id, link } = await invite(mallory, NEXT)
+    expect(await promote(await createRoot(), id)).toBe(200)
+    expect((await useLink(tokenOf(link))).status).toBe(401)
+    expect(await inviteAgain(mallory, id)).toBe(403)
   })
 
-  test('that somebody took up is made a deployment admin only once its owner used a recovery link', async () => {
-    const root = await rootOf()
-    const invited = await add(mallory, 'next@example.com')
-    const id = made(invited.member).user_id
-    const stranger = await takeUp(made(invited.invitation))
-    const promote = async (): Promise<number> =>
-      (await harness.request('PATCH', `/users/${id}`, { cookie: root.cookie, body: { deployment_admin: true } })).status
-    const recover = async (remove_second_factors: boolean): Promise<Link> => {
-      const response = await post(`/users/${id}/recovery`, { remove_second_factors }, { cookie: root.cookie })
-      return (await response.json()) as Link
-    }
-    const passkey = { userId: id, name: 'x', publicKey: new Uint8Array(1), signatureCount: 0, transports: [] }
-    expect(await promote()).toBe(409)
-    const link = await recover(true)
-    expect(await promote()).toBe(409)
-    // The password of before is good until the link is used: with a passkey that is made meanwhile the stranger would stay.
-    await harness.store.passkeys.add({ ...passkey, id: 'between' })
-    await takeUp(link)
-    expect(await promote()).toBe(409)
-    await takeUp(await recover(true))
-    expect(await promote()).toBe(200)
-    expect((await harness.request('GET', '/users', { cookie: stranger })).status).toBe(401)
+  test('that a stranger took up becomes a deployment admin only after a recovery by its owner', async () => {
+    const root = await createRoot()
+    const { id, link } = await invite(mallory, NEXT)
+    const stranger = await takeUp(link)
+    expect(await promote(root, id)).toBe(409)
+    const recovery = await recover(root, id, true)
+    expect(await promote(root, id)).toBe(409)
+    // The previous password is valid until the link is used, so the stranger could add a passkey.
+    const passkey = { id: 'between', name: 'x', publicKey: new Uint8Array(1), signatureCount: 0, transports: [] }
+    await harness.store.passkeys.add({ ...passkey, userId: id })
+    await takeUp(recovery)
+    expect(await promote(root, id)).toBe(409)
+    await takeUp(await recover(root, id, true))
+    expect(await promote(root, id)).toBe(200)
+    expect(await harness.status('GET', '/users', { cookie: stranger })).toBe(401)
   })
 
-  test('loses its link with its membership, and gets both back from who made it', async () => {
-    const invited = await add(bank, 'ada@bank.example')
-    const id = made(invited.member).user_id
-    expect((await harness.request('DELETE', `/organizations/bank/members/${id}`, { key: bank.key })).status).toBe(204)
-    const token = new URL(made(invited.invitation).url).hash.slice(1)
-    expect((await post('/welcome', { token, password: LONG_PASSWORD }, {})).status).toBe(401)
-    const added = await add(bank, 'ada@bank.example')
-    await takeUp(made(added.invitation))
-    expect(await roleIn(bank.id, 'ada@bank.example')).toBe('viewer')
+  test('loses its link with its membership, and gets both from its creator again', async () => {
+    const { id, link } = await invite(bank, BANKER)
+    expect(await remove(bank, `members/${id}`)).toBe(204)
+    expect((await useLink(tokenOf(link))).status).toBe(401)
+    await takeUp((await invite(bank, BANKER)).link)
+    expect(await roleIn(bank, BANKER)).toBe('viewer')
   })
 })
 
-describe('an account that a deployment admin adds', () => {
-  test('for an address that somebody took up beforehand is refused, and whoever holds it gets nothing', async () => {
-    const root = await rootOf()
-    const squatted = await takeUp(made((await add(mallory, 'next@example.com')).invitation))
-    const body = { email: 'Next@example.com', name: 'Next', deployment_admin: true }
-    const response = await post('/users', body, { cookie: root.cookie })
-    expect(response.status).toBe(409)
-    expect(await response.text()).not.toContain('/welcome')
-    expect((await harness.store.users.findByEmail('next@example.com'))?.deploymentAdmin).toBe(false)
-    expect((await harness.request('GET', '/users', { cookie: squatted })).status).toBe(403)
-  })
+test('a deployment admin cannot be created with an address that a stranger took up', async () => {
+  const root = await createRoot()
+  const stranger = await takeUp((await invite(mallory, NEXT)).link)
+  const body = { email: 'Next@example.com', name: 'Next', deployment_admin: true }
+  const response = await harness.request('POST', '/users', { ...root, body })
+  expect(response.status).toBe(409)
+  expect(await response.text()).not.toContain('/welcome')
+  expect((await harness.store.users.findByEmail(NEXT))?.deploymentAdmin).toBe(false)
+  expect(await harness.status('GET', '/users', { cookie: stranger })).toBe(403)
 })
 
-describe('the answer for an account that is there', () => {
-  test('is the same whatever the account is, and says neither its name nor its state', async () => {
+describe('the response for an existing account', () => {
+  test('is the same for every account, without its name and state', async () => {
     await harness.person({ email: 'active@example.com' })
-    await rootOf()
+    await createRoot()
     const disabled = await harness.person({ email: 'disabled@example.com' })
     await harness.store.users.setDisabled(disabled.id, true)
-    await add(bank, 'waiting@example.com', { name: 'Real Name' })
+    await add(bank, 'waiting@example.com', 'viewer', 'Real Name')
     const known = ['active@example.com', 'root@example.com', 'disabled@example.com', 'waiting@example.com']
     const answers: unknown[] = []
     for (const email of [...known, ...known]) {
-      const { member, invitation, offer, acceptance } = await add(mallory, email)
-      const shown = made(offer)
-      expect(shown.email).toBe(email)
-      const { offer: id, code } = partsOf(made(acceptance))
-      expect([id, code.length]).toEqual([shown.id, 43])
-      answers.push({ member, invitation, offer: { ...shown, id: '', email: '' }, code: code.length })
+      const { acceptance, ...added } = await add(mallory, email)
+      const { offer: id, code } = partsOf(present(acceptance))
+      expect({ ...added, code: code.length }).toMatchObject({ ...NO_ACCOUNT, offer: { id, email }, code: 43 })
+      answers.push({ ...added, offer: { ...present(added.offer), id: '', email: '' } })
     }
     for (const answer of answers) expect(answer).toEqual(answers[0])
-    const list = await harness.request('GET', '/organizations/mallory/member-offers', { key: mallory.key })
-    const text = await list.text()
-    expect((JSON.parse(text) as { data: unknown[] }).data).toHaveLength(known.length)
-    expect(text).not.toContain('Real Name')
-    const members = await harness.request('GET', '/organizations/mallory/members', { key: mallory.key })
-    expect(await members.json()).toEqual({ data: [], next_cursor: null })
+    const offers = await harness.call('GET', '/organizations/mallory/member-offers', { key: mallory.key })
+    expect(offers.body['data']).toHaveLength(known.length)
+    expect(JSON.stringify(offers.body)).not.toContain('Real Name')
+    const members = await harness.call('GET', '/organizations/mallory/members', { key: mallory.key })
+    expect(members.body).toEqual({ data: [], next_cursor: null })
   })
 
-  test('a repeated request is told no link, and none is kept to tell', async () => {
+  test('contains a link once per Idempotency-Key, and the link is not stored', async () => {
     await harness.person({ email: 'active@example.com' })
-    const root = await rootOf()
-    const waiting = made((await add(bank, 'ada@bank.example')).member).user_id
-    const offer = made((await add(bank, 'active@example.com')).offer).id
+    const root = await createRoot()
+    const { id: waiting } = await invite(bank, BANKER)
+    const { id } = await offer(bank, 'active@example.com')
     const member = { name: 'x', role: 'viewer' }
-    const requests: readonly (readonly [path: string, body: object, as: { key?: string; cookie?: string }])[] = [
-      ['/organizations/bank/members', { ...member, email: 'active@example.com' }, { key: bank.key }],
-      ['/organizations/bank/members', { ...member, email: 'new@example.com' }, { key: bank.key }],
-      [`/organizations/bank/members/${waiting}/invitation`, {}, { key: bank.key }],
-      ['/users', { email: 'other@example.com', name: 'x', deployment_admin: false }, { cookie: root.cookie }],
-      [`/users/${waiting}/recovery`, {}, { cookie: root.cookie }],
-    ]
-    const renewal = [`/organizations/bank/member-offers/${offer}/link`, {}, { key: bank.key }] as const
-    for (const [index, [path, body, as]] of [renewal, ...requests].entries()) {
+    const { key } = bank
+    for (const [index, [path, body, caller]] of (
+      [
+        [`/organizations/bank/member-offers/${id}/link`, {}, { key }],
+        ['/organizations/bank/members', { ...member, email: 'active@example.com' }, { key }],
+        ['/organizations/bank/members', { ...member, email: 'new@example.com' }, { key }],
+        [`/organizations/bank/members/${waiting}/invitation`, {}, { key }],
+        ['/users', { email: 'other@example.com', name: 'x', deployment_admin: false }, root],
+        [`/users/${waiting}/recovery`, {}, root],
+      ] as const
+    ).entries()) {
       const headers = { 'idempotency-key': `once-${index}` }
-      const send = async () => (await harness.request('POST', path, { ...as, body, headers })).text()
+      const send = async () => (await harness.request('POST', path, { ...caller, body, headers })).text()
       const [link = ''] = /http[^"]*#[^"]*/.exec(await send()) ?? []
-      expect([path, link === '']).toEqual([path, false])
-      const rows = await harness.store.database.query('SELECT * FROM admin_idempotency')
-      expect([path, JSON.stringify(rows).includes(link)]).toEqual([path, false])
-      expect([path, /http[^"]*#/.test(await send())]).toEqual([path, false])
+      const rows = JSON.stringify(await harness.store.database.query('SELECT * FROM admin_idempotency'))
+      const isRepeated = /http[^"]*#/.test(await send())
+      expect([path, link !== '', rows.includes(link), isRepeated]).toEqual([path, true, false, false])
     }
   })
 })
 
 describe('an offer', () => {
-  test('makes a member by the person’s yes alone, with its audit entry', async () => {
-    const ada = await harness.person({ email: 'ada@example.com' })
-    const { offer, acceptance } = await add(bank, 'ada@example.com', { role: 'reviewer' })
-    expect(await roleIn(bank.id, 'ada@example.com')).toBeNull()
-    expect((await harness.request('GET', '/organizations/bank', { cookie: ada.cookie })).status).toBe(404)
+  const ada = personOfTest(() => harness.person({ email: ADA }))
+
+  test('makes a member once, after the person accepts it, and is in the audit log', async () => {
+    const { id, link } = await offer(bank, ADA, 'reviewer')
+    expect(await roleIn(bank, ADA)).toBeNull()
+    expect(await harness.status('GET', '/organizations/bank', ada)).toBe(404)
+    const organization = { organization_id: bank.id, organization_name: 'bank' }
     expect(await ownOffers(ada.cookie)).toEqual([
-      expect.objectContaining({
-        id: made(offer).id,
-        organization_id: bank.id,
-        organization_name: 'bank',
-        role: 'reviewer',
-        asked_by_name: 'API key',
-      }),
+      expect.objectContaining({ id, ...organization, role: 'reviewer', asked_by_name: 'API key' }),
     ])
-    expect(await accept(made(acceptance), ada.cookie)).toBe(204)
-    expect(await roleIn(bank.id, 'ada@example.com')).toBe('reviewer')
-    expect(await ownOffers(ada.cookie)).toEqual([])
+    expect(await accept(link, ada.cookie)).toBe(204)
+    expect([await roleIn(bank, ADA), await ownOffers(ada.cookie)]).toEqual(['reviewer', []])
     const entries = await harness.audited({ organizationId: bank.id })
     expect(entries.map(({ action }) => action)).toContain('member.accept')
-    // Once.
-    expect(await accept(made(acceptance), ada.cookie)).toBe(401)
+    expect(await accept(link, ada.cookie)).toBe(401)
   })
 
-  test('is not for whoever took the address up first: the account alone, or the link alone, is not enough', async () => {
-    // Mallory invites the banker's address and takes the account up herself; then the bank adds its own person.
-    const squatted = await takeUp(made((await add(mallory, 'ceo@bank.example')).invitation))
-    const { offer, acceptance } = await add(bank, 'ceo@bank.example', { role: 'organization-admin' })
-    expect(await roleIn(bank.id, 'ceo@bank.example')).toBeNull()
-    const path = `/me/offers/${made(offer).id}/accept`
-    for (const code of ['x', 'a'.repeat(43), made(offer).id]) {
-      expect((await post(path, { code }, { cookie: squatted })).status).toBe(401)
-    }
-    // Whoever has the link and another account.
-    const other = await harness.person({ email: 'other@example.com' })
-    expect(await accept(made(acceptance), other.cookie)).toBe(401)
+  test('needs the account and the link: a stranger who took up the address has no link', async () => {
+    const CEO = 'ceo@bank.example'
+    const squatter = await takeUp((await invite(mallory, CEO)).link)
+    const { id, link } = await offer(bank, CEO, 'organization-admin')
+    expect(await roleIn(bank, CEO)).toBeNull()
+    const path = `/me/offers/${id}/accept`
+    for (const code of ['x', 'a'.repeat(43), id]) expect(await post(path, { code }, { cookie: squatter })).toBe(401)
+    expect(await accept(link, ada.cookie)).toBe(401)
     expect((await harness.store.memberships.page(bank.id, { after: null, limit: 10 })).items).toEqual([])
-    // Nor is it for a key, which is no person.
-    const { code } = partsOf(made(acceptance))
-    expect((await post(path, { code }, { key: mallory.key })).status).toBe(403)
-    // The owner comes in by a deployment admin's recovery, which ends the squatter's sessions.
-    const root = await rootOf()
-    const user = await harness.store.users.findByEmail('ceo@bank.example')
-    const recovery = await post(`/users/${user?.id}/recovery`, {}, { cookie: root.cookie })
-    const owner = await takeUp((await recovery.json()) as Link)
-    expect((await harness.request('GET', '/me', { cookie: squatted })).status).toBe(401)
-    expect(await accept(made(acceptance), owner)).toBe(204)
-    expect(await roleIn(bank.id, 'ceo@bank.example')).toBe('organization-admin')
+    // A key is not a person.
+    expect(await post(path, { code: partsOf(link).code }, { key: mallory.key })).toBe(403)
+    // A recovery by a deployment admin ends the squatter's sessions.
+    const user = await harness.store.users.findByEmail(CEO)
+    const owner = await takeUp(await recover(await createRoot(), user?.id ?? ''))
+    expect(await harness.status('GET', '/me', { cookie: squatter })).toBe(401)
+    expect(await accept(link, owner)).toBe(204)
+    expect(await roleIn(bank, CEO)).toBe('organization-admin')
   })
 
-  test('can be declined without the code, by the person alone', async () => {
-    const ada = await harness.person({ email: 'ada@example.com' })
+  test('is declined without the code, by the person only', async () => {
     const other = await harness.person({ email: 'other@example.com' })
-    const { offer, acceptance } = await add(bank, 'ada@example.com')
-    const path = `/me/offers/${made(offer).id}/decline`
-    expect((await post(path, {}, { cookie: other.cookie })).status).toBe(404)
-    expect((await post(path, {}, { cookie: ada.cookie })).status).toBe(204)
-    expect(await accept(made(acceptance), ada.cookie)).toBe(401)
-    expect(await roleIn(bank.id, 'ada@example.com')).toBeNull()
+    const { id, link } = await offer(bank, ADA)
+    expect(await post(`/me/offers/${id}/decline`, {}, other)).toBe(404)
+    expect(await post(`/me/offers/${id}/decline`, {}, ada)).toBe(204)
+    expect([await accept(link, ada.cookie), await roleIn(bank, ADA)]).toEqual([401, null])
   })
 
-  test('ends when it is withdrawn, replaced or a week old', async () => {
-    const ada = await harness.person({ email: 'ada@example.com' })
-    const first = await add(bank, 'ada@example.com')
-    const second = await add(bank, 'ada@example.com', { role: 'reviewer' })
-    expect(await accept(made(first.acceptance), ada.cookie)).toBe(401)
-    const path = `/organizations/bank/member-offers/${made(second.offer).id}`
-    const renewed = (await (await post(`${path}/link`, {}, { key: bank.key })).json()) as Link
-    expect(await accept(made(second.acceptance), ada.cookie)).toBe(401)
-    expect((await harness.request('DELETE', path, { key: bank.key })).status).toBe(204)
+  test('ends when it is deleted, replaced or a week old', async () => {
+    const first = await offer(bank, ADA)
+    const second = await offer(bank, ADA, 'reviewer')
+    expect(await accept(first.link, ada.cookie)).toBe(401)
+    const path = `/organizations/bank/member-offers/${second.id}/link`
+    const { body: renewed } = await harness.call<Link>('POST', path, { key: bank.key, body: {} })
+    expect(await accept(second.link, ada.cookie)).toBe(401)
+    expect(await remove(bank, `member-offers/${second.id}`)).toBe(204)
     expect(await accept(renewed, ada.cookie)).toBe(401)
-    expect((await harness.request('DELETE', path, { key: bank.key })).status).toBe(404)
+    expect(await remove(bank, `member-offers/${second.id}`)).toBe(404)
 
-    const third = await add(bank, 'ada@example.com')
+    const third = await offer(bank, ADA)
     harness.clock.advance(7 * 86_400)
-    const fresh = await harness.signIn(ada.id)
-    expect(await ownOffers(fresh)).toEqual([])
+    const cookie = await harness.signIn(ada.id)
+    expect(await ownOffers(cookie)).toEqual([])
     const list = await harness.call('GET', '/organizations/bank/member-offers', { key: bank.key })
     expect(list.body).toEqual({ data: [], next_cursor: null })
-    expect(await accept(made(third.acceptance), fresh)).toBe(401)
-    const gone = `/organizations/bank/member-offers/${made(third.offer).id}`
-    expect((await post(`${gone}/link`, {}, { key: bank.key })).status).toBe(404)
+    expect(await accept(third.link, cookie)).toBe(401)
+    expect(await post(`/organizations/bank/member-offers/${third.id}/link`, {}, { key: bank.key })).toBe(404)
     await harness.store.upkeep.sweep()
     expect(await harness.store.database.query('SELECT id FROM membership_offers')).toEqual([])
   })
 
-  test('gives the role that it has when it is accepted', async () => {
-    const ada = await harness.person({ email: 'ada@example.com' })
-    const { offer, acceptance } = await add(bank, 'ada@example.com', { role: 'organization-admin' })
-    const path = `/organizations/bank/member-offers/${made(offer).id}`
-    const changed = await harness.request('PATCH', path, { key: bank.key, body: { role: 'viewer' } })
-    expect(await changed.json()).toMatchObject({ role: 'viewer' })
-    expect(await accept(made(acceptance), ada.cookie)).toBe(204)
-    expect(await roleIn(bank.id, 'ada@example.com')).toBe('viewer')
+  test('grants its role at the time of acceptance', async () => {
+    const { id, link } = await offer(bank, ADA, 'organization-admin')
+    const options = { key: bank.key, body: { role: 'viewer' } }
+    const changed = await harness.call('PATCH', `/organizations/bank/member-offers/${id}`, options)
+    expect(changed.body).toMatchObject({ role: 'viewer' })
+    expect(await accept(link, ada.cookie)).toBe(204)
+    expect(await roleIn(bank, ADA)).toBe('viewer')
   })
 
-  test('accepted twice at once makes one member', async () => {
-    const ada = await harness.person({ email: 'ada@example.com' })
-    const link = made((await add(bank, 'ada@example.com')).acceptance)
+  test('accepted twice at the same time makes one member', async () => {
+    const { link } = await offer(bank, ADA)
     const both = await Promise.all([accept(link, ada.cookie), accept(link, ada.cookie)])
     expect(both.sort()).toEqual([204, 401])
   })
 
-  describe('ends with the rights of the person who holds its link', () => {
-    const admin = (name: string) =>
-      harness.person({ email: `${name}@example.com`, roles: { [bank.id]: 'organization-admin' } })
-    const offered = async (as: { readonly key?: string; readonly cookie?: string }, role = 'organization-admin') => {
-      const body = { email: 'jane@example.com', name: 'Jane', role }
-      const added = await harness.call<Added>('POST', '/organizations/bank/members', { ...as, body })
-      if (added.body.acceptance === null) throw new Error('no link')
-      return added.body.acceptance
-    }
-    const renewed = async (link: Link, cookie: string): Promise<Link> =>
-      (
-        await harness.call<Link>('POST', `/organizations/bank/member-offers/${partsOf(link).offer}/link`, {
-          cookie,
-          body: {},
-        })
-      ).body
-    const setRole = (userId: string, role: 'viewer' | 'reviewer') =>
-      harness.store.memberships.setRole(bank.id, userId, role)
+  test('to a member is refused', async () => {
+    await harness.member(bank, 'member', 'viewer')
+    const body = { email: 'member@example.com', name: 'x', role: 'organization-admin' }
+    expect(await post('/organizations/bank/members', body, { key: bank.key })).toBe(409)
+    expect(await roleIn(bank, 'member@example.com')).toBe('viewer')
+  })
 
-    const ends: readonly (readonly [string, (userId: string) => Promise<unknown>])[] = [
-      ['removed', (userId) => harness.store.memberships.remove(bank.id, userId)],
-      ['demoted', (userId) => setRole(userId, 'reviewer')],
-      ['disabled', (userId) => harness.store.users.setDisabled(userId, true)],
-    ]
-    for (const [what, end] of ends) {
-      test(`who is ${what}, and another administrator can renew it`, async () => {
-        const [ada, mal] = [await admin('ada'), await admin('mal')]
-        const jane = await harness.person({ email: 'jane@example.com' })
-        const link = await offered({ cookie: mal.cookie })
-        await end(mal.id)
-        expect(await accept(link, jane.cookie)).toBe(409)
-        expect(await roleIn(bank.id, 'jane@example.com')).toBeNull()
-        expect(await accept(await renewed(link, ada.cookie), jane.cookie)).toBe(204)
-      })
-    }
+  describe('with a link', () => {
+    const mal = personOfTest(() => harness.member(bank, 'mal'))
+    const jane = personOfTest(() => harness.person({ email: JANE }))
+    const by = ({ cookie }: Person) => ({ slug: 'bank', cookie })
+    const renew = async (id: string, { cookie }: Person): Promise<Link> =>
+      (await harness.call<Link>('POST', `/organizations/bank/member-offers/${id}/link`, { cookie, body: {} })).body
 
-    test('who only renewed it', async () => {
-      const [ada, mal] = [await admin('ada'), await admin('mal')]
-      const jane = await harness.person({ email: 'jane@example.com' })
-      const link = await renewed(await offered({ cookie: ada.cookie }), mal.cookie)
+    test.each<[string, string, (userId: string) => Promise<unknown>]>([
+      ['removed', 'organization-admin', (id) => harness.store.memberships.remove(bank.id, id)],
+      ['demoted', 'organization-admin', (id) => harness.store.memberships.setRole(bank.id, id, 'reviewer')],
+      ['disabled', 'organization-admin', (id) => harness.store.users.setDisabled(id, true)],
+      ['demoted to the offered role', 'viewer', (id) => harness.store.memberships.setRole(bank.id, id, 'viewer')],
+    ])('of an administrator who was %s is invalid until another renews it', async (_, role, end) => {
+      const { id, link } = await offer(by(mal), JANE, role)
+      await end(mal.id)
+      expect([await accept(link, jane.cookie), await roleIn(bank, JANE)]).toEqual([409, null])
+      const admin = await harness.member(bank, 'admin')
+      expect(await accept(await renew(id, admin), jane.cookie)).toBe(204)
+    })
+
+    test('that a removed administrator renewed is invalid', async () => {
+      const { id } = await offer(by(await harness.member(bank, 'admin')), JANE, 'organization-admin')
+      const link = await renew(id, mal)
       await harness.store.memberships.remove(bank.id, mal.id)
       expect(await accept(link, jane.cookie)).toBe(409)
     })
 
-    test('also if it is a key', async () => {
-      const jane = await harness.person({ email: 'jane@example.com' })
-      const link = await offered({ key: bank.key })
-      const [key] = (await harness.store.apiKeys.page({ organizationId: bank.id }, { limit: 1, after: null })).items
-      await harness.store.apiKeys.revoke(bank.id, key?.keyId ?? '')
+    test('of a revoked key is invalid', async () => {
+      const { link } = await offer(bank, JANE, 'organization-admin')
+      await harness.store.apiKeys.revoke(bank.id, bank.key.slice(9, 21))
       expect(await accept(link, jane.cookie)).toBe(409)
     })
-
-    test('whatever the offered role', async () => {
-      const mal = await admin('mal')
-      const jane = await harness.person({ email: 'jane@example.com' })
-      const link = await offered({ cookie: mal.cookie }, 'viewer')
-      await setRole(mal.id, 'viewer')
-      expect(await accept(link, jane.cookie)).toBe(409)
-    })
-  })
-
-  test('to a member is refused', async () => {
-    await harness.person({ email: 'ada@example.com', roles: { [bank.id]: 'viewer' } })
-    const body = { email: 'ada@example.com', name: 'x', role: 'organization-admin' }
-    expect((await post('/organizations/bank/members', body, { key: bank.key })).status).toBe(409)
-    expect(await roleIn(bank.id, 'ada@example.com')).toBe('viewer')
   })
 })

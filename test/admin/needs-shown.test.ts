@@ -1,4 +1,4 @@
-// What a policy asks for, shown to whoever tries it: every kind of need has words and an answer that the policy takes.
+// The facts that a policy needs, as shown to a person who tries it: each has a description and valid example facts.
 import { describe, expect, test } from 'bun:test'
 import { exampleFactsOf, wordsOf } from '../../src/admin/policies/needs-shown.ts'
 import { simulatePolicy } from '../../src/modules/policy-lab/operations/simulate.ts'
@@ -7,7 +7,7 @@ import type { FactField } from '../../src/policy/fact-field.ts'
 import { FACT_SOURCES } from '../../src/policy/sources/all.ts'
 import { WARM_UP_FACTS } from '../../src/policy/warm-up.ts'
 
-/** What makes a condition of a fact of this type. */
+/** Comparisons that make a fact of a type a condition. */
 const COMPARED: Readonly<Record<string, string>> = { bool: '', int: ' > 5', uint256: ' > ether(1)', string: ' != ""' }
 
 const RULES = [
@@ -25,19 +25,19 @@ reads:
 rules: ${JSON.stringify(RULES.map((deny, index) => ({ id: `r${index}`, deny })))}
 `)
 
-describe('the example answers', () => {
+describe('the example facts', () => {
   const { lists = {}, ...external } = exampleFactsOf(compiled.needs) as {
     lists?: Readonly<Record<string, { readonly addresses: readonly string[]; readonly age_seconds: number }>>
   }
 
-  test('are there for every source', () => {
+  test('exist for every source', () => {
     expect(Object.keys(external).sort()).toEqual(
       [...FACT_SOURCES.map(({ part }) => part), 'reads', 'screeners', 'velocity'].sort(),
     )
     expect(Object.keys(lists)).toEqual(['vip'])
   })
 
-  test('let every rule be evaluated', () => {
+  test('are sufficient to evaluate every rule', () => {
     const reader = {
       ageSeconds: (name: string) => lists[name]?.age_seconds ?? null,
       contains: (name: string, address: string) => lists[name]?.addresses.includes(address) ?? false,
@@ -48,7 +48,7 @@ describe('the example answers', () => {
   })
 })
 
-test('each need has words', () => {
+test('each need has a description', () => {
   expect(compiled.needs.map(wordsOf)).toEqual([
     'list vip',
     ...FACT_SOURCES.map(({ words }) => words),

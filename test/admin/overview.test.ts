@@ -1,20 +1,19 @@
-// What the overview says of an organization, and how many decisions it counts: its own only, with names, in whole quarters.
-import { afterAll, describe, expect, test } from 'bun:test'
+// The overview of an organization and its numbers of decisions and sessions, with names, without other organizations.
+import { describe, expect, test } from 'bun:test'
 import { failingSince, growsOld } from '../../src/admin/routes/overview.ts'
 import type { WebhookMessage } from '../../src/store/webhooks/webhook-messages.ts'
 import { markChecksMade } from '../support/made-checks.ts'
 import { decisionRecord } from './support/decisions.ts'
-import { startHarness } from './support/harness.ts'
+import { harnessOfFile } from './support/harness.ts'
 import { openHit } from './support/open-hit.ts'
 
 const DAY_SECONDS = 86_400
 const QUARTER_MS = 900_000
 
-const harness = await startHarness()
-afterAll(() => harness.close())
+const harness = await harnessOfFile()
 const alpha = await harness.organization('alpha')
 const beta = await harness.organization('beta')
-const viewer = await harness.person({ email: 'vera@example.com', roles: { [alpha.id]: 'viewer' } })
+const viewer = await harness.member(alpha, 'vera', 'viewer')
 
 type Row = Record<string, string | number | null>
 const read = (path: string, cookie: string) =>
@@ -23,20 +22,15 @@ const read = (path: string, cookie: string) =>
 const session = async (organizationId: string, to: readonly ('submitted' | 'completed')[], changes = {}) => {
   const sessionId = await harness.session(organizationId, [], changes)
   for (const status of to) {
-    await harness.store.sessions.changeStatus({
-      organizationId,
-      sessionId,
-      to: status,
-      actor: 'person',
-      override: 'person',
-    })
+    const change = { organizationId, sessionId, to: status, actor: 'person', override: 'person' } as const
+    await harness.store.sessions.changeStatus(change)
     await markChecksMade(harness.store, organizationId, sessionId)
     harness.clock.advance(60)
   }
 }
 
-describe('what waits, fails or ends soon', () => {
-  test('is said with its age, of the own organization only', async () => {
+describe('the overview', () => {
+  test('has pending, failing and expiring items with their age', async () => {
     const nowSeconds = harness.clock.unixSeconds()
     await session(alpha.id, ['submitted'])
     await session(alpha.id, ['submitted'])
@@ -64,7 +58,7 @@ describe('what waits, fails or ends soon', () => {
       lists: [],
       webhooks: null,
     })
-    // Of those that are completed alone: whoever waits is in the queue.
+    // Hits of pending sessions are in the queue.
     const { items } = await harness.store.sessions.page({ organizationId: alpha.id }, { after: null, limit: 9 })
     const withStatus = (wanted: string): string => items.find(({ status: now }) => now === wanted)?.id ?? ''
     const hits = async () => (await read('/organizations/alpha/overview', viewer.cookie)).body['hits']
@@ -82,7 +76,7 @@ describe('what waits, fails or ends soon', () => {
       const { body: counted } = await read('/organizations/alpha/waiting', cookie)
       expect(counted as object).toEqual({ ...counts, deployment_approvals: deployment })
     }
-    // Lists of sanctioned people are the deployment's: everybody is told that one is missed.
+    // Sanctions lists belong to the deployment, and every organization sees their failures.
     const lists = async () => (await read('/organizations/alpha/overview', viewer.cookie)).body['lists']
     expect(await lists()).toEqual([])
     const { screeningLists } = harness.store
@@ -92,7 +86,7 @@ describe('what waits, fails or ends soon', () => {
     expect((await read('/organizations/beta/overview', viewer.cookie)).status).toBe(404)
   })
 
-  test('an endpoint fails since the last message that it took', () => {
+  test('has the time since the last message that an endpoint accepted', () => {
     const message = (endpointId: string, state: WebhookMessage['state'], attempts: number, createdAtSeconds: number) =>
       ({ endpointId, state, attempts, createdAtSeconds }) as WebhookMessage
     const found = failingSince([
@@ -107,7 +101,7 @@ describe('what waits, fails or ends soon', () => {
     expect([...found]).toEqual([['down', { failed: 2, sinceSeconds: 6 }]])
   })
 
-  test('a list grows old when its source fails or was missed twice', () => {
+  test('has a list whose source failed or was not confirmed for two intervals', () => {
     const source = { failure: null, confirmedAtSeconds: 1_000, intervalSeconds: 100 }
     expect(growsOld(source, 1_200)).toBe(false)
     expect(growsOld(source, 1_201)).toBe(true)
@@ -115,17 +109,13 @@ describe('what waits, fails or ends soon', () => {
   })
 })
 
-describe('how many decisions there were', () => {
-  test('by rule and key, with names; over all organizations for the deployment alone', async () => {
+describe('the numbers of decisions', () => {
+  test('are counted by rule and key, and over all organizations only for the deployment', async () => {
     const nowMs = harness.clock.unixSeconds() * 1000
     const policy = await harness.store.policies.create({ organizationId: alpha.id, name: 'Limits' })
     const key = await harness.issueKey(alpha.id, 'attestation', undefined, { name: 'Backend' })
-    const revision = await harness.store.policies.saveRevision({
-      organizationId: alpha.id,
-      policyId: policy.id,
-      source: 'x',
-      quorum: 1,
-    })
+    const saved = { organizationId: alpha.id, policyId: policy.id, source: 'x', quorum: 1 }
+    const revision = await harness.store.policies.saveRevision(saved)
     const of = (n: number, agoMs: number, compliant: boolean, organization = alpha.id) =>
       decisionRecord(n, {
         organization,
@@ -146,25 +136,25 @@ describe('how many decisions there were', () => {
 
     const since = encodeURIComponent(new Date(nowMs - DAY_SECONDS * 1000).toISOString())
     const admin = await harness.person({ email: 'ada@example.com', deploymentAdmin: true })
-    // A day in whole quarters of an hour, another that ends before them, and the last 24 hours.
+    // A day in whole quarters of an hour, an earlier day, and the last 24 hours.
     const iso = (atMs: number): string => new Date(atMs).toISOString()
     const quarter = nowMs - (nowMs % QUARTER_MS)
-    const days = `${iso(quarter - 1)}/${iso(nowMs + 1)},${iso(quarter - DAY_SECONDS * 1000)}/${iso(quarter - 4 * QUARTER_MS)}`
+    const twoDays = `${iso(quarter - 1)}/${iso(nowMs + 1)},${iso(quarter - DAY_SECONDS * 1000)}/${iso(quarter - 4 * QUARTER_MS)}`
     const hoursSince = iso(quarter - 23 * 3_600_000)
-    const numbers = (asked: string, organization = 'alpha', week = since) =>
+    const numbers = (days: string, organization = 'alpha', week = since) =>
       read(
-        `/organizations/${organization}/numbers?days=${asked}&hours_since=${hoursSince}&rules_since=${week}`,
+        `/organizations/${organization}/numbers?days=${days}&hours_since=${hoursSince}&rules_since=${week}`,
         organization === 'alpha' ? viewer.cookie : admin.cookie,
       )
-    const waited = (organizationId: string, counts: readonly [bucket: number, count: number][]) =>
+    const addLatencies = (organizationId: string, counts: readonly [bucket: number, count: number][]) =>
       harness.store.answerLatencies.add(organizationId, new Map(counts))
-    await waited(alpha.id, [[60, 90]])
-    await waited(alpha.id, [
+    await addLatencies(alpha.id, [[60, 90]])
+    await addLatencies(alpha.id, [
       [60, 4],
       [90, 6],
     ])
-    await waited(beta.id, [[200, 1_000]])
-    const { body } = await numbers(days)
+    await addLatencies(beta.id, [[200, 1_000]])
+    const { body } = await numbers(twoDays)
     const counted = body as unknown as {
       any: boolean
       days: Row[]
@@ -185,11 +175,11 @@ describe('how many decisions there were', () => {
       { policy_name: 'Limits', rule: 'too-much', compliant: 0, denied: 1, later: { compliant: 0, denied: 1 } },
     ])
     await harness.organization('gamma')
-    expect((await numbers(days, 'gamma')).body).toMatchObject({ any: false, rules: [] })
-    expect((await numbers(days, 'alpha', encodeURIComponent(iso(nowMs - 32 * DAY_SECONDS * 1000)))).status).toBe(400)
-    expect((await numbers(`${iso(0)}/${iso(90_000_001)}`)).status).toBe(400)
-    expect((await numbers(`${iso(5)}/${iso(4)}`)).status).toBe(400)
-    expect((await numbers(iso(0))).status).toBe(400)
+    expect((await numbers(twoDays, 'gamma')).body).toMatchObject({ any: false, rules: [] })
+    expect((await numbers(twoDays, 'alpha', encodeURIComponent(iso(nowMs - 32 * DAY_SECONDS * 1000)))).status).toBe(400)
+    for (const wrong of [`${iso(0)}/${iso(90_000_001)}`, `${iso(5)}/${iso(4)}`, iso(0)]) {
+      expect((await numbers(wrong)).status).toBe(400)
+    }
     const tally = (by: string) => read(`/organizations/alpha/decisions/tally?by=${by}&since=${since}`, viewer.cookie)
 
     expect((await tally('rule')).body.data).toMatchObject([
@@ -198,16 +188,10 @@ describe('how many decisions there were', () => {
     ])
     expect((await tally('source')).body.data).toMatchObject([{ key_name: 'Backend', compliant: 2, denied: 1 }])
 
-    // One decision says these names, too; what is not known has none.
+    // A single decision has these names, too.
     const one = await read(`/organizations/alpha/decisions/${of(3, 1, true).uuid}`, viewer.cookie)
-    expect(one.body['names']).toEqual({
-      project: null,
-      revision: 1,
-      shadow_revision: null,
-      key: 'Backend',
-      to: null,
-      contract: null,
-    })
+    const unknown = { project: null, shadow_revision: null, to: null, contract: null }
+    expect(one.body['names']).toEqual({ ...unknown, revision: 1, key: 'Backend' })
 
     const all = `/decisions/tally?since=${since}`
     expect((await read(all, viewer.cookie)).status).toBe(403)
@@ -220,7 +204,7 @@ describe('how many decisions there were', () => {
   })
 })
 
-test('a contract is called by its label wherever it is decided for, its address beside it', async () => {
+test('decisions have the labels of their contracts', async () => {
   const nowMs = harness.clock.unixSeconds() * 1000
   const { id: delta, key } = await harness.organization('delta')
   const policy = await harness.store.policies.create({ organizationId: delta, name: 'Any' })
@@ -233,9 +217,9 @@ test('a contract is called by its label wherever it is decided for, its address 
   const record = (n: number, to: string, chain = 'base') =>
     decisionRecord(n, { organization: delta, at: nowMs, project: project.id, to, chain })
   harness.decide(record(21, address), record(22, address, 'ethereum'), record(23, `0x${'0'.repeat(40)}`))
-  const asked = async (path: string) => (await call('GET', path)).body
-  expect((await asked('/decisions'))['labels']).toEqual({ [`base/${address}`]: 'Router' })
-  const names = async () => (await asked(`/decisions/${record(21, address).uuid}`))['names']
+  const read = async (path: string) => (await call('GET', path)).body
+  expect((await read('/decisions'))['labels']).toEqual({ [`base/${address}`]: 'Router' })
+  const names = async () => (await read(`/decisions/${record(21, address).uuid}`))['names']
   expect(await names()).toMatchObject({ to: 'Swap', contract: 'Router' })
 
   const changed = await call('PATCH', `/bindings/${bound.body['id']}`, { label: null })
@@ -243,15 +227,15 @@ test('a contract is called by its label wherever it is decided for, its address 
   expect(await names()).toMatchObject({ to: 'Swap', contract: null })
   expect((await call('PATCH', `/bindings/${bound.body['id']}`, { label: 'New\nline' })).status).toBe(400)
   await call('PATCH', `/bindings/${bound.body['id']}`, { label: 'Vault' })
-  const [entry] = (await asked('/audit?action=binding.label'))['data'] as Record<string, unknown>[]
+  const [entry] = (await read('/audit?action=binding.label'))['data'] as Record<string, unknown>[]
   expect(entry).toMatchObject({ subject: bound.body['id'], subject_name: 'Vault', detail: { label: [null, 'Vault'] } })
 })
 
-test('sessions are counted by progress, and the work of each reviewer', async () => {
+test('the numbers of sessions are counted by progress and by reviewer', async () => {
   const epsilon = await harness.organization('epsilon')
   await session(epsilon.id, [])
   harness.clock.advance(31 * DAY_SECONDS)
-  const rita = await harness.person({ email: 'rita@example.com', roles: { [epsilon.id]: 'reviewer' } })
+  const rita = await harness.member(epsilon, 'rita', 'reviewer')
   await session(epsilon.id, [])
   await session(epsilon.id, ['submitted', 'completed'], { environment: 'test' })
   await session(epsilon.id, ['submitted'])
@@ -259,13 +243,9 @@ test('sessions are counted by progress, and the work of each reviewer', async ()
     await harness.session(epsilon.id, ['submitted']),
     await harness.session(epsilon.id, ['submitted']),
   ]
-  await harness.store.sessionAssignments.assign({
-    organizationId: epsilon.id,
-    sessionId: assigned,
-    userId: rita.id,
-    expectedVersion: 0,
-  })
-  // Twice by the same reviewer: one session.
+  const assignment = { organizationId: epsilon.id, sessionId: assigned, userId: rita.id, expectedVersion: 0 }
+  await harness.store.sessionAssignments.assign(assignment)
+  // A session that a reviewer decides twice counts once.
   for (const to of ['retry', 'submitted', 'rejected'] as const) {
     const actor = to === 'submitted' ? 'person' : 'operator:rita@example.com'
     await harness.store.sessions.changeStatus({ organizationId: epsilon.id, sessionId: decided, to, actor })

@@ -1,18 +1,19 @@
-// Policies through the API: every mistake with its place, each rule's outcome on a request, and which revision decides.
-import { afterAll, describe, expect, test } from 'bun:test'
+// Policies in the API: mistakes with their positions, simulations, revisions, shadows and replays.
+import { describe, expect, test } from 'bun:test'
 import { contentHashOf } from '../../src/policy/revision.ts'
 import type { ExternalFacts } from '../../src/policy/types/facts.ts'
+import type { OrganizationRole } from '../../src/store/accounts/role.ts'
 import { allPolicies } from '../support/all-rows.ts'
 import { decisionRecord, uuidOf } from './support/decisions.ts'
-import { startHarness } from './support/harness.ts'
+import { harnessOfFile } from './support/harness.ts'
 
-const harness = await startHarness()
-afterAll(() => harness.close())
+const harness = await harnessOfFile()
+const { store } = harness
 const alpha = await harness.organization('alpha')
 
 const call = <Body = Record<string, unknown>>(method: string, path: string, body?: object) =>
   harness.call<Body>(method, `/organizations/alpha${path}`, { key: alpha.key, ...(body && { body }) })
-const post = async <Body>(path: string, body: object, status = 200): Promise<Body> => {
+const post = async <Body = object>(path: string, body: object, status = 200): Promise<Body> => {
   const answer = await call<Body>('POST', `/policies${path}`, body)
   expect(answer).toEqual({ status, body: answer.body })
   return answer.body
@@ -23,24 +24,25 @@ interface Saved {
   readonly warnings: readonly object[]
 }
 const save = (source: string): Promise<Saved> => post<Saved>('', { source }, 201)
+/** Saves a revision without the checks of the API. */
+const saveUnchecked = async (policyId: string, source: string) =>
+  (await store.policies.saveRevision({ organizationId: alpha.id, policyId, source, quorum: 1 }))?.id
 
 interface Simulation {
   readonly verdict: string | null
   readonly rule: string | null
-  readonly code: string | null
   readonly failure: string | null
-  readonly missing: readonly string[]
   readonly rules: readonly {
-    id: string
-    value: boolean | null
-    decisive: boolean
-    reached: boolean
-    failure: string | null
+    readonly id: string
+    readonly value: boolean | null
+    readonly decisive: boolean
+    readonly reached: boolean
   }[]
   readonly facts: ExternalFacts
 }
 
 const WALLET = '0x1111111111111111111111111111111111111111'
+const BASE_REQUEST = { chain: 'base', from: WALLET }
 const SOURCE = `name: Withdrawals
 rules:
   - id: blocked
@@ -55,84 +57,68 @@ rules:
   - id: never
     deny: chain.name == "ethereum"
 `
-
-const OF_OLDER_VERSION = `${SOURCE}tests: [{ request: { from: "${WALLET}", chain: mine, chain_id: 9007199254740993 }, verdict: deny }]
+/** A document of an earlier version, whose test is invalid. */
+const EARLIER = `${SOURCE}tests: [{ request: { from: "${WALLET}", chain: mine, chain_id: 9007199254740993 }, verdict: deny }]
 `
+const listing = (list: string) => `name: x\nrules:\n  - id: friend\n    allow: in_list(wallet.address, "${list}")\n`
 
-describe('checking', () => {
-  test('names every mistake with its place', async () => {
-    const { valid, issues } = await post<{ valid: boolean; issues: { line: number; message: string }[] }>('/check', {
-      source: 'name: x\nrules:\n  - id: a\n    alow: "true"\n  - id: b\n    deny: wallet.adress == 1\n',
-    })
-    expect(valid).toBe(false)
-    expect(issues.map(({ line }) => line)).toEqual(expect.arrayContaining([3, 6]))
+describe('a check', () => {
+  test('reports every mistake with its line, and the same mistakes are reported for a save', async () => {
+    const source = 'name: Two mistakes\nrules:\n  - { id: a, deny: tx.valu > 1 }\n  - { id: b, allow: nonsense }\n'
+    const { valid, issues } = await post<{ valid: boolean; issues: { line: number }[] }>('/check', { source })
+    expect([valid, issues.map(({ line }) => line)]).toEqual([false, [3, 4]])
+    const refused = { code: 'INVALID_REQUEST', field: 'source', issues, detail: 'the policy has 2 mistakes' }
+    expect(await post('', { source }, 400)).toMatchObject(refused)
+    expect(await allPolicies(store, alpha.id)).toEqual([])
+    const { policy } = await save('name: Good\nrules: []\n')
+    expect(await post(`/${policy.id}/revisions`, { source }, 400)).toMatchObject({ issues })
   })
 
-  test('knows the organization’s lists and the shared ones, and refuses a name that is neither', async () => {
-    const { store } = harness
+  test('reports unknown members of rules', async () => {
+    const source = 'name: x\nrules:\n  - id: a\n    alow: "true"\n  - id: b\n    deny: wallet.adress == 1\n'
+    const { valid, issues } = await post<{ valid: boolean; issues: { line: number }[] }>('/check', { source })
+    expect([valid, issues.map(({ line }) => line)]).toEqual([false, expect.arrayContaining([3, 6])])
+  })
+
+  test('accepts the lists of the organization and shared lists', async () => {
     await store.lists.create({ owner: alpha.id, name: 'friends' })
     await store.lists.create({ owner: null, name: 'sanctions' })
     const beta = await store.organizations.create({ slug: 'beta', name: 'beta' })
     await store.lists.create({ owner: beta.id, name: 'theirs' })
-    const sourceWith = (list: string) => `name: x\nrules:\n  - id: a\n    allow: in_list(wallet.address, "${list}")\n`
     for (const [list, valid] of Object.entries({ friends: true, sanctions: true, theirs: false, deny: false })) {
-      expect([list, await post<object>('/check', { source: sourceWith(list) })]).toMatchObject([list, { valid }])
+      expect([list, await post('/check', { source: listing(list) })]).toMatchObject([list, { valid }])
     }
-    const remedy = expect.stringContaining('To create it, run countersign list create deny')
-    expect(await post<object>('', { source: sourceWith('deny') }, 400)).toMatchObject({ issues: [{ message: remedy }] })
+    const message = expect.stringContaining('To create it, run countersign list create deny')
+    expect(await post('', { source: listing('deny') }, 400)).toMatchObject({ issues: [{ message }] })
     await call('POST', '/lists', { name: 'deny' })
-    expect(await post<object>('/check', { source: sourceWith('deny') })).toMatchObject({ valid: true })
+    expect(await post('/check', { source: listing('deny') })).toMatchObject({ valid: true })
   })
 
-  test('what can’t be saved is refused with how many mistakes, and nothing is saved', async () => {
-    const detail = expect.stringMatching(/^the policy has \d+ mistakes?$/)
-    expect(await post<object>('', { source: 'rules: x' }, 400)).toMatchObject({ detail })
-    expect(await allPolicies(harness.store, alpha.id)).toEqual([])
-  })
-})
-
-describe('saving', () => {
-  test('a project says that its policy decides nothing until a revision is activated', async () => {
-    const { policy, revision } = await save('name: Q\nrules: []\n')
-    const { body: made } = await call('POST', '/projects', { name: 'Waiting', policy_id: policy.id })
-    expect(made['policy_active']).toBe(false)
-    await post(`/${policy.id}/activate`, { revision_id: revision.id })
-    expect((await call('GET', `/projects/${made['id']}`)).body).toEqual({ ...made, policy_active: true })
-  })
-
-  test('says what is likely not meant, also in the answer of a save', async () => {
+  test('reports warnings, as a save does', async () => {
     const source = 'name: x\nrules:\n  - id: a\n    allow: chain.name == "bas"\n'
-    const warnings = [
-      { line: 4, column: 26, pointer: '/rules/0/allow', message: 'unknown chain "bas": did you mean "base"?' },
-    ]
-    expect(await post<object>('/check', { source })).toMatchObject({ valid: true, issues: [], warnings })
-    const made = await save(source)
-    expect(made.warnings).toEqual(warnings)
-    expect(await post<object>(`/${made.policy.id}/revisions`, { source }, 201)).toMatchObject({ warnings })
-  })
-
-  test('a document with mistakes is refused with the list that a check gives', async () => {
-    const source = 'name: Two mistakes\nrules:\n  - { id: a, deny: tx.valu > 1 }\n  - { id: b, allow: nonsense }\n'
-    const { issues } = await post<{ issues: object[] }>('/check', { source })
-    expect(issues).toHaveLength(2)
-    const detail = 'the policy has 2 mistakes'
-    expect(await post<object>('', { source }, 400)).toMatchObject({
-      code: 'INVALID_REQUEST',
-      field: 'source',
-      issues,
-      detail,
-    })
-    const { policy } = await save('name: Good\nrules: []\n')
-    expect(await post<object>(`/${policy.id}/revisions`, { source }, 400)).toMatchObject({ issues })
+    const message = 'unknown chain "bas": did you mean "base"?'
+    const warnings = [{ line: 4, column: 26, pointer: '/rules/0/allow', message }]
+    expect(await post('/check', { source })).toMatchObject({ valid: true, issues: [], warnings })
+    const saved = await save(source)
+    expect(saved.warnings).toEqual(warnings)
+    expect(await post(`/${saved.policy.id}/revisions`, { source }, 201)).toMatchObject({ warnings })
   })
 })
 
-describe('simulating', () => {
-  const simulate = (body: object) => post<Simulation>('/simulate', body)
+test('a project shows that its policy has no active revision', async () => {
+  const { policy, revision } = await save('name: Q\nrules: []\n')
+  const { body: created } = await call('POST', '/projects', { name: 'Waiting', policy_id: policy.id })
+  expect(created['policy_active']).toBe(false)
+  await post(`/${policy.id}/activate`, { revision_id: revision.id })
+  expect((await call('GET', `/projects/${created['id']}`)).body).toEqual({ ...created, policy_active: true })
+})
 
-  test('shows each rule’s outcome, which one decided, and which were not reached', async () => {
-    const request = { chain: 'base', from: WALLET, msg_value: '5' }
-    const { verdict, rule, rules } = await simulate({ source: SOURCE, request })
+describe('a simulation', () => {
+  const simulate = (body: object) => post<Simulation>('/simulate', body)
+  const ANONYMITY = { region: null, anonymous: null, vpn: null, proxy: null, tor: null, hosting: null }
+
+  test('shows the value of each rule, the decisive rule, and the rules that were not reached', async () => {
+    const { verdict, rule, rules } = await simulate({ source: SOURCE, request: { ...BASE_REQUEST, msg_value: '5' } })
     expect([verdict, rule]).toEqual(['compliant', 'chains'])
     expect(rules.map(({ id, value, decisive, reached }) => [id, value, decisive, reached])).toEqual([
       ['blocked', false, false, true],
@@ -142,34 +128,26 @@ describe('simulating', () => {
     ])
   })
 
-  test('a denial has the rule’s own words', async () => {
+  test('shows the code and message of a denial', async () => {
     const request = { chain: 'ethereum', from: WALLET, msg_value: '20000000000000000000' }
-    expect(await simulate({ source: SOURCE, request })).toMatchObject({
-      verdict: 'denied',
-      rule: 'small',
-      code: 'TOO_MUCH',
-      message: 'At most ten.',
-    })
+    const denial = { verdict: 'denied', rule: 'small', code: 'TOO_MUCH', message: 'At most ten.' }
+    expect(await simulate({ source: SOURCE, request })).toMatchObject(denial)
   })
 
-  test('a request that lacks a field has no verdict', async () => {
-    const { rules, ...result } = await simulate({ source: SOURCE, request: { chain: 'base', from: WALLET } })
+  test('of a request without a required field has no verdict', async () => {
+    const { rules, ...result } = await simulate({ source: SOURCE, request: BASE_REQUEST })
     const failure = 'missing from the request (400): msg_value'
     expect(result).toMatchObject({ verdict: null, rule: null, failure, missing: ['msg_value'] })
     expect(rules.some(({ reached, decisive }) => reached || decisive)).toBe(false)
   })
 
-  test('a rule that fails gives no verdict, and is named', async () => {
+  test('has no verdict if a rule fails, and names its fact', async () => {
     const source = 'name: x\nrules:\n  - id: country\n    allow: client.country == "CH"\n'
-    const request = { chain: 'base', from: WALLET, user_ip: '1.1.1.1' }
-    const failed = await simulate({ source, request })
-    expect([failed.verdict, failed.rules[0]?.value]).toEqual([null, null])
-    expect(failed.failure).toContain('client.country')
-    const geography = { country: 'CH', region: null, anonymous: null, vpn: null, proxy: null, tor: null, hosting: null }
-    expect(await simulate({ source, request, facts: { geography } })).toMatchObject({
-      verdict: 'compliant',
-      facts: { geography },
-    })
+    const request = { ...BASE_REQUEST, user_ip: '1.1.1.1' }
+    const { verdict, rules, failure } = await simulate({ source, request })
+    expect([verdict, rules[0]?.value, failure]).toEqual([null, null, expect.stringContaining('client.country')])
+    const facts = { geography: { country: 'CH', ...ANONYMITY } }
+    expect(await simulate({ source, request, facts })).toMatchObject({ verdict: 'compliant', facts })
   })
 
   test.each([
@@ -182,57 +160,52 @@ describe('simulating', () => {
   ])('refuses facts that the policy does not read: %j', async (facts, message) => {
     const source =
       'name: x\nrules:\n  - id: a\n    deny: client.tor || velocity.count(hours(1)) > 3 || screener("chain").flagged || in_list(wallet.address, "friends")\n'
-    const refused = await post<object>('/simulate', { source, request: { chain: 'base', from: WALLET }, facts }, 400)
+    const refused = await post('/simulate', { source, request: BASE_REQUEST, facts }, 400)
     expect(refused).toMatchObject({ field: 'facts', rule: `must not contain ${message}` })
   })
 
-  test('a list in another form is refused with an example', async () => {
-    const body = { source: SOURCE, request: { chain: 'base', from: WALLET }, lists: { partners: [WALLET] } }
-    expect(await post<object>('/simulate', body, 400)).toMatchObject({
+  test('refuses a list with another form, and shows an example', async () => {
+    const body = { source: SOURCE, request: BASE_REQUEST, lists: { partners: [WALLET] } }
+    expect(await post('/simulate', body, 400)).toMatchObject({
       field: 'lists.partners',
       rule: 'must be {"addresses": ["0x1111111111111111111111111111111111111111"], "age_seconds": 0}',
     })
   })
 
-  test('reads lists as they are, or as they are given; the organization’s own two come first', async () => {
-    const source = 'name: x\nrules:\n  - id: friend\n    allow: in_list(wallet.address, "friends")\n'
-    const request = { chain: 'base', from: WALLET }
-    expect((await simulate({ source, request })).verdict).toBe('denied')
-    expect(
-      await simulate({ source, request, lists: { friends: { addresses: [WALLET], age_seconds: 0 } } }),
-    ).toMatchObject({ verdict: 'compliant', rule: 'friend' })
+  test('uses stored or given lists, after the allow and deny lists of the organization', async () => {
+    const body = { source: listing('friends'), request: BASE_REQUEST }
     const edit = (list: string, add: object[], remove: string[] = []) =>
       call('POST', `/lists/${list}/entries`, { add, remove })
+    const denied = { verdict: 'denied', rule: null }
+    expect(await simulate(body)).toMatchObject(denied)
+    const lists = { friends: { addresses: [WALLET], age_seconds: 0 } }
+    const allowed = { verdict: 'compliant', rule: 'friend' }
+    expect(await simulate({ ...body, lists })).toMatchObject(allowed)
     expect((await edit('friends', [{ address: WALLET }])).status).toBe(200)
-    expect((await simulate({ source, request })).verdict).toBe('compliant')
+    expect(await simulate(body)).toMatchObject(allowed)
     expect((await edit('deny', [{ address: WALLET }])).status).toBe(200)
-    expect(await simulate({ source, request })).toMatchObject({ verdict: 'denied', rule: 'list:deny' })
+    expect(await simulate(body)).toMatchObject({ verdict: 'denied', rule: 'list:deny' })
     await edit('deny', [], [WALLET])
   })
 
-  test('takes a recorded decision’s request, with what is given in its place', async () => {
+  test('uses the request of a recorded decision, with the given changes', async () => {
     const record = decisionRecord(7, { organization: alpha.id, value: '11000000000000000000' })
-    harness.decide(record)
-    expect(await simulate({ source: SOURCE, decision: record.uuid })).toMatchObject({
-      verdict: 'denied',
-      rule: 'small',
-    })
-    expect(await simulate({ source: SOURCE, decision: record.uuid, request: { msg_value: '1' } })).toMatchObject({
-      verdict: 'compliant',
-    })
-    // The log does not tell an omitted field from an empty one, except for tasks.
     const empty = decisionRecord(9, { organization: alpha.id, value: '0' })
     const task = decisionRecord(10, { organization: alpha.id, value: '0', kind: 'task' })
-    harness.decide(empty, task)
-    expect(await simulate({ source: SOURCE, decision: empty.uuid })).toMatchObject({
-      verdict: null,
-      failure: 'the log does not show msg_value: pass it in the request',
-    })
-    expect(await simulate({ source: SOURCE, decision: task.uuid })).toMatchObject({ verdict: 'compliant' })
+    harness.decide(record, empty, task)
+    for (const [body, expected] of [
+      [{ decision: record.uuid }, { verdict: 'denied', rule: 'small' }],
+      [{ decision: record.uuid, request: { msg_value: '1' } }, { verdict: 'compliant' }],
+      // Only the record of a task distinguishes an omitted field from an empty one.
+      [{ decision: empty.uuid }, { verdict: null, failure: 'the log does not show msg_value: pass it in the request' }],
+      [{ decision: task.uuid }, { verdict: 'compliant' }],
+    ] as const) {
+      expect(await simulate({ source: SOURCE, ...body })).toMatchObject(expected)
+    }
   })
 
-  test('knows of a recorded decision what was known then, and asks for the rest only', async () => {
-    const geography = { country: 'CH', region: null, anonymous: null, vpn: null, proxy: null, tor: null, hosting: null }
+  test('uses the facts of a recorded decision, and collects only the others', async () => {
+    const geography = { country: 'CH', ...ANONYMITY }
     const source =
       'name: x\nrules:\n  - id: there\n    require: client.country == "CH"\n  - id: then\n    allow: in_list(wallet.address, "known")\n'
     const record = decisionRecord(8, {
@@ -241,221 +214,180 @@ describe('simulating', () => {
       facts: { geography, lists: { known: { age: 0, in: [decisionRecord(8).from], out: [] } } },
     })
     harness.decide(record)
-    expect(await simulate({ source, decision: record.uuid })).toMatchObject({
-      verdict: 'compliant',
-      rule: 'then',
-      facts: { geography },
-    })
-    const elsewhere = { geography: { ...geography, country: 'FR' } }
-    expect(await simulate({ source, decision: record.uuid, facts: elsewhere })).toMatchObject({
-      verdict: 'denied',
-      rule: 'there',
-    })
-    // Another wallet was not looked up then: the list is what it is now, and there is none.
-    const other = await simulate({ source, decision: record.uuid, request: { from: WALLET } })
-    expect(other.verdict).toBe('denied')
-    expect((await call('GET', `/decisions/${record.uuid}`)).body).toMatchObject({
+    const decision = record.uuid
+    const recorded = { verdict: 'compliant', rule: 'then', facts: { geography } }
+    expect(await simulate({ source, decision })).toMatchObject(recorded)
+    const facts = { geography: { ...geography, country: 'FR' } }
+    expect(await simulate({ source, decision, facts })).toMatchObject({ verdict: 'denied', rule: 'there' })
+    // The record does not contain another wallet, and the current list does not exist.
+    expect(await simulate({ source, decision, request: { from: WALLET } })).toMatchObject({ verdict: 'denied' })
+    expect((await call('GET', `/decisions/${decision}`)).body).toMatchObject({
       basis: { data: '0x', requested_at: '2025-12-31T23:50:00.000Z', facts: { geography } },
     })
   })
 
-  test('asks nobody’s country and age, which the answer would show', async () => {
-    harness.askedNeeds.length = 0
+  const simulateAs = async (role: OrganizationRole, source: string, facts?: object) => {
+    harness.collectedNeeds.length = 0
+    const { cookie } = await harness.member(alpha, crypto.randomUUID(), role)
+    const body = { source, request: BASE_REQUEST, ...(facts && { facts }) }
+    const { body: simulated } = await harness.call<{ unasked: string[]; verdict: string | null }>(
+      'POST',
+      '/organizations/alpha/policies/simulate',
+      { cookie, body },
+    )
+    const collected: string[] = harness.collectedNeeds.map(({ kind }) => kind).toSorted()
+    return { unasked: simulated.unasked.toSorted(), verdict: simulated.verdict, collected }
+  }
+
+  test('does not collect the country and age of a person, which the response would show', async () => {
     const source = 'name: x\nrules:\n  - { id: adult, allow: identity.age >= 18 }\n'
-    const body = { source, request: { chain: 'base', from: WALLET } }
-    const { cookie } = await harness.person({
-      email: 'owner@alpha.example',
-      roles: { [alpha.id]: 'organization-admin' },
-    })
-    const ask = async (more: object) =>
-      (await harness.call('POST', '/organizations/alpha/policies/simulate', { cookie, body: { ...body, ...more } }))
-        .body
-    expect(await ask({})).toMatchObject({ unasked: ['identity-details'], verdict: null })
-    expect(harness.askedNeeds).toEqual([])
-    expect(await ask({ facts: { identityDetails: { country: 'CH', age: 18 } } })).toMatchObject({
-      verdict: 'compliant',
-    })
+    const role = 'organization-admin'
+    expect(await simulateAs(role, source)).toEqual({ unasked: ['identity-details'], verdict: null, collected: [] })
+    const facts = { identityDetails: { country: 'CH', age: 18 } }
+    expect(await simulateAs(role, source, facts)).toMatchObject({ verdict: 'compliant' })
   })
 
-  test('asks screeners and chains for an organization admin alone, and identities not for a viewer; others give the answers themselves', async () => {
+  test.each<[OrganizationRole, string[], string[]]>([
+    ['organization-admin', [], ['identity', 'read', 'screener']],
+    ['reviewer', ['balance', 'paid'], ['identity']],
+    ['viewer', ['balance', 'identity', 'paid'], []],
+  ])('by the role %s does not collect %j', async (role, unasked, collected) => {
     const source =
       'name: x\nreads: { balance: { kind: native-balance } }\nrules:\n  - id: clean\n    deny: screener("paid").flagged\n' +
       '  - id: known\n    deny: identity.verified && reads.balance > ether(1)\n  - id: rest\n    allow: "true"\n'
-    const path = '/organizations/alpha/policies/simulate'
-    const simulateAs = async (role: 'organization-admin' | 'reviewer' | 'viewer', facts?: object) => {
-      harness.askedNeeds.length = 0
-      const { cookie } = await harness.person({
-        email: `${crypto.randomUUID()}@alpha.example`,
-        roles: { [alpha.id]: role },
-      })
-      const body = { source, request: { chain: 'base', from: WALLET }, ...(facts && { facts }) }
-      const { unasked, verdict } = (await harness.call('POST', path, { cookie, body })).body
-      return { unasked, verdict, asked: harness.askedNeeds.map(({ kind }) => kind).toSorted() }
+    expect(await simulateAs(role, source)).toEqual({ unasked, verdict: null, collected })
+    if (role === 'organization-admin') return
+    const facts = {
+      screeners: { paid: { flagged: false, score: 0, categories: [] } },
+      identity: { verified: false, level: 0, type: '' },
     }
-    const all = { unasked: [], verdict: null, asked: ['identity', 'read', 'screener'] }
-    expect<unknown>(await simulateAs('organization-admin')).toEqual(all)
-    for (const role of ['reviewer', 'viewer'] as const) {
-      const [unasked, asked] =
-        role === 'viewer' ? [['identity', 'paid', 'balance'], []] : [['paid', 'balance'], ['identity']]
-      const answer = await simulateAs(role)
-      expect<unknown>({ ...answer, unasked: (answer.unasked as string[]).toSorted() }).toEqual({
-        unasked: unasked.toSorted(),
-        verdict: null,
-        asked,
-      })
-      const facts = {
-        screeners: { paid: { flagged: false, score: 0, categories: [] } },
-        identity: { verified: false, level: 0, type: '' },
-      }
-      expect(await simulateAs(role, facts)).toEqual({ unasked: ['balance'], verdict: 'compliant', asked: [] })
-    }
+    const given = { unasked: ['balance'], verdict: 'compliant', collected: [] }
+    expect(await simulateAs(role, source, facts)).toEqual(given)
   })
 
-  test('refuses what no request could be', async () => {
-    const request = { chain: 'base', from: WALLET }
-    const refused: readonly object[] = [
-      { source: SOURCE },
-      { request },
-      { source: SOURCE, revision_id: 'x', request },
-      { source: SOURCE, request: { ...request, chain: 'nowhere' } },
-      { source: SOURCE, request: { ...request, from: 'x' } },
-      { source: SOURCE, request: { ...request, msg_value: '-1' } },
-      { source: SOURCE, request: { ...request, msg_value: (2n ** 256n).toString() } },
-      { source: SOURCE, request: { ...request, data: '0x1' } },
-      { source: 'rules: x', request },
-    ]
-    for (const body of refused) await post('/simulate', body, 400)
-  })
+  test.each<object>([
+    { source: SOURCE },
+    { request: BASE_REQUEST },
+    { source: SOURCE, revision_id: 'x', request: BASE_REQUEST },
+    { source: SOURCE, request: { ...BASE_REQUEST, chain: 'nowhere' } },
+    { source: SOURCE, request: { ...BASE_REQUEST, from: 'x' } },
+    { source: SOURCE, request: { ...BASE_REQUEST, msg_value: '-1' } },
+    { source: SOURCE, request: { ...BASE_REQUEST, msg_value: (2n ** 256n).toString() } },
+    { source: SOURCE, request: { ...BASE_REQUEST, data: '0x1' } },
+    { source: 'rules: x', request: BASE_REQUEST },
+    { source: EARLIER, request: BASE_REQUEST },
+  ])('of an impossible request is refused: %#', (body) => post('/simulate', body, 400))
 })
 
-describe('revisions', () => {
-  test('are saved, compared, activated by whoever saw the newest state, and rolled back', async () => {
+describe('a revision', () => {
+  interface Policy {
+    readonly name: string
+    readonly version: number
+    readonly active_revision_id: string
+  }
+
+  test('is saved, activated if the version is current, and activated again', async () => {
     const { policy, revision } = await save(SOURCE)
-    const one = `/${policy.id}`
-    const second = await post<{ id: string; number: number }>(
-      `${one}/revisions`,
-      { source: SOURCE.replace('Withdrawals', 'Renamed') },
-      201,
-    )
+    const activate = (revision_id: string, version?: number, status = 200) =>
+      post<Policy>(`/${policy.id}/activate`, { revision_id, ...(version !== undefined && { version }) }, status)
+    const source = SOURCE.replace('Withdrawals', 'Renamed')
+    const second = await post<{ id: string; number: number }>(`/${policy.id}/revisions`, { source }, 201)
     expect(second.number).toBe(2)
-    const first = await post<{ version: number; active_revision_id: string }>(`${one}/activate`, {
-      revision_id: revision.id,
-      version: policy.version,
-    })
+    const first = await activate(revision.id, policy.version)
     expect(first.active_revision_id).toBe(revision.id)
-    await post(`${one}/activate`, { revision_id: second.id, version: policy.version }, 409)
-    const renamed = await post<{ name: string; version: number }>(`${one}/activate`, {
-      revision_id: second.id,
-      version: first.version,
-    })
-    expect(renamed.name).toBe('Renamed')
-    expect((await post<{ name: string }>(`${one}/activate`, { revision_id: revision.id })).name).toBe('Withdrawals')
+    await activate(second.id, policy.version, 409)
+    expect((await activate(second.id, first.version)).name).toBe('Renamed')
+    expect((await activate(revision.id)).name).toBe('Withdrawals')
+  })
+
+  test('of an earlier version is tried and activated, even if it could not be saved', async () => {
+    await post('', { source: EARLIER }, 400)
+    const { policy } = await save(SOURCE)
+    const revision_id = await saveUnchecked(policy.id, EARLIER)
+    const request = { ...BASE_REQUEST, msg_value: '1' }
+    expect(await post('/simulate', { revision_id, request })).toMatchObject({ verdict: 'compliant' })
+    expect(await post('/test', { revision_id })).toMatchObject({ passed: 1, failed: 0 })
+    const activated = { active_revision_id: revision_id }
+    expect(await post(`/${policy.id}/activate`, { revision_id })).toMatchObject(activated)
   })
 })
 
-test('what an older version saved is tried and activated, though a test of it can’t be saved any more', async () => {
-  const source = OF_OLDER_VERSION
-  await post('', { source }, 400)
-  const { policy } = await save(SOURCE)
-  const input = { organizationId: alpha.id, policyId: policy.id, source, quorum: 1 }
-  const saved = await harness.store.policies.saveRevision(input)
-  const revision = { revision_id: saved?.id }
-  const request = { chain: 'base', from: WALLET, msg_value: '1' }
-  expect(await post<object>('/simulate', { ...revision, request })).toMatchObject({ verdict: 'compliant' })
-  await post('/simulate', { source, request }, 400)
-  expect(await post<object>('/test', revision)).toMatchObject({ passed: 1, failed: 0 })
-  expect(await post<object>(`/${policy.id}/activate`, revision)).toMatchObject({ active_revision_id: saved?.id })
-})
-
-describe('a shadow revision', () => {
-  test('is seen in numbers, and each decision on which it differs is found', async () => {
-    const { policy, revision } = await save(SOURCE)
-    const read = async <Body>(path: string): Promise<Body> => {
-      const { status, body } = await call<Body>('GET', path)
-      expect(status).toBe(200)
-      return body
-    }
-    const results = `/policies/${policy.id}/shadow-results`
-    const none = { revision_id: null, same: 0, different: 0, failed: 0, exact: true, sessions: null }
-    expect(await read(results)).toEqual(none)
-    await harness.store.policies.shadowRevision(alpha.id, policy.id, revision.id)
-    const shadow = (compliant: boolean | null, rule: string | null) => ({ revision: revision.id, compliant, rule })
-    harness.decide(
-      decisionRecord(101, { organization: alpha.id, shadow: shadow(true, 'everyone') }),
-      decisionRecord(102, { organization: alpha.id, shadow: shadow(true, 'another') }),
-      decisionRecord(103, { organization: alpha.id, shadow: shadow(false, 'everyone') }),
-      decisionRecord(104, { organization: alpha.id, shadow: { ...shadow(null, 'broken'), failure: 'late (503)' } }),
-      decisionRecord(105, {
-        organization: alpha.id,
-        shadow: { ...shadow(null, 'broken'), revision: 'revision_of_old' },
-      }),
-      decisionRecord(106, { organization: alpha.id }),
-    )
-    expect(await read(results)).toEqual({ ...none, revision_id: revision.id, same: 1, different: 2, failed: 1 })
-    expect(await read(`${results}?since=2099-01-01`)).toMatchObject({ same: 0, different: 0, failed: 0 })
-    const report = `/policies/${policy.id}/shadow-report`
-    const change = { verdict: 'compliant', rule: 'everyone', shadow_verdict: 'compliant', shadow_rule: 'another' }
-    expect(await read(report)).toEqual({
-      ...none,
-      revision_id: revision.id,
-      same: 1,
-      different: 2,
-      failed: 1,
-      other_verdict: 1,
-      changes: [
-        { ...change, shadow_verdict: 'denied', shadow_rule: 'everyone', count: 1, examples: [uuidOf(103)] },
-        { ...change, count: 1, examples: [uuidOf(102)] },
-      ],
-      failures: [{ failure: 'late (503)', rule: 'broken', count: 1, examples: [uuidOf(104)] }],
-    })
-    expect(await read(`${report}?since=2099-01-01`)).toMatchObject({ different: 0, other_verdict: 0, changes: [] })
-    const found = (outcome: string) =>
-      read<{ data: { uuid: string; shadow: object }[] }>(
-        `/decisions?shadow_revision_id=${revision.id}&shadow=${outcome}`,
-      )
-    expect((await found('different')).data.map(({ uuid }) => uuid)).toEqual([uuidOf(103), uuidOf(102)])
-    expect((await found('failed')).data.map((decision) => decision.shadow)).toEqual([
-      { revision_id: revision.id, verdict: null, rule: 'broken', failure: 'late (503)' },
-    ])
-    expect((await call('GET', '/decisions?shadow=same')).status).toBe(400)
+test('the results of a shadow are counted, and each different decision is found', async () => {
+  const { policy, revision } = await save(SOURCE)
+  const read = async <Body = object>(path: string): Promise<Body> => {
+    const { status, body } = await call<Body>('GET', path)
+    expect(status).toBe(200)
+    return body
+  }
+  const [results, report] = ['results', 'report'].map((name) => `/policies/${policy.id}/shadow-${name}`)
+  const none = { revision_id: null, same: 0, different: 0, failed: 0, exact: true, sessions: null }
+  expect(await read(results ?? '')).toEqual(none)
+  await store.policies.shadowRevision(alpha.id, policy.id, revision.id)
+  const shadow = (compliant: boolean | null, rule: string | null) => ({ revision: revision.id, compliant, rule })
+  const broken = { ...shadow(null, 'broken'), failure: 'late (503)' }
+  const other = { ...shadow(null, 'broken'), revision: 'revision_of_old' }
+  const shadows = [shadow(true, 'everyone'), shadow(true, 'another'), shadow(false, 'everyone'), broken, other]
+  const decided = { organization: alpha.id }
+  harness.decide(
+    ...shadows.map((each, index) => decisionRecord(101 + index, { ...decided, shadow: each })),
+    decisionRecord(106, decided),
+  )
+  const counts = { ...none, revision_id: revision.id, same: 1, different: 2, failed: 1 }
+  expect(await read(results ?? '')).toEqual(counts)
+  expect(await read(`${results}?since=2099-01-01`)).toMatchObject({ same: 0, different: 0, failed: 0 })
+  const change = { verdict: 'compliant', rule: 'everyone', shadow_verdict: 'compliant', shadow_rule: 'another' }
+  expect(await read(report ?? '')).toEqual({
+    ...counts,
+    other_verdict: 1,
+    changes: [
+      { ...change, shadow_verdict: 'denied', shadow_rule: 'everyone', count: 1, examples: [uuidOf(103)] },
+      { ...change, count: 1, examples: [uuidOf(102)] },
+    ],
+    failures: [{ failure: 'late (503)', rule: 'broken', count: 1, examples: [uuidOf(104)] }],
   })
+  expect(await read(`${report}?since=2099-01-01`)).toMatchObject({ different: 0, other_verdict: 0, changes: [] })
+  const found = async (outcome: string) => {
+    const path = `/decisions?shadow_revision_id=${revision.id}&shadow=${outcome}`
+    return (await read<{ data: { uuid: string; shadow: object }[] }>(path)).data
+  }
+  expect((await found('different')).map(({ uuid }) => uuid)).toEqual([uuidOf(103), uuidOf(102)])
+  expect((await found('failed')).map((decision) => decision.shadow)).toEqual([
+    { revision_id: revision.id, verdict: null, rule: 'broken', failure: 'late (503)' },
+  ])
+  expect((await call('GET', '/decisions?shadow=same')).status).toBe(400)
 })
 
-describe('a replay', () => {
-  test('is a job of the organization, with the document as it was when it was asked for', async () => {
-    const { policy, revision } = await save(SOURCE)
-    const ask = (body: object, status: number) =>
-      post<{ id: string; kind: string; state: string }>(`/${policy.id}/replay`, body, status)
-    const queued = await ask({ revision_id: revision.id, since: '2026-01-01T00:00:00Z', until: '2026-02-01' }, 202)
-    expect([queued.kind, queued.state]).toEqual(['policy.replay', 'queued'])
-    expect((await harness.store.tasks.find(alpha.id, queued.id))?.input).toEqual({
-      source: SOURCE,
-      contentHash: contentHashOf(SOURCE),
-      revisionId: revision.id,
-      policyId: policy.id,
-      sinceMs: Date.UTC(2026, 0, 1),
-      untilMs: Date.UTC(2026, 1, 1),
-    })
-    await ask({ source: 'rules: x' }, 400)
-    await ask({ source: SOURCE, since: 'yesterday' }, 400)
-    await ask({ source: SOURCE, since: '2026-01-01T00:00:00' }, 400)
-    const input = { organizationId: alpha.id, policyId: policy.id, source: OF_OLDER_VERSION, quorum: 1 }
-    await ask({ revision_id: (await harness.store.policies.saveRevision(input))?.id }, 202)
-    const toNow = await ask({ source: SOURCE }, 202)
-    // Covers the current second.
-    const untilMs = (harness.clock.unixSeconds() + 1) * 1_000
-    expect((await harness.store.tasks.find(alpha.id, toNow.id))?.input).toMatchObject({ untilMs })
-    await ask({ source: SOURCE }, 409)
+test('a replay is a job of the organization, with a copy of the document', async () => {
+  const { policy, revision } = await save(SOURCE)
+  const replay = (body: object, status: number) =>
+    post<{ id: string; kind: string; state: string }>(`/${policy.id}/replay`, body, status)
+  const inputOf = async ({ id }: { readonly id: string }) => (await store.tasks.find(alpha.id, id))?.input
+  const queued = await replay({ revision_id: revision.id, since: '2026-01-01T00:00:00Z', until: '2026-02-01' }, 202)
+  expect(queued).toMatchObject({ kind: 'policy.replay', state: 'queued' })
+  expect(await inputOf(queued)).toEqual({
+    source: SOURCE,
+    contentHash: contentHashOf(SOURCE),
+    revisionId: revision.id,
+    policyId: policy.id,
+    sinceMs: Date.UTC(2026, 0, 1),
+    untilMs: Date.UTC(2026, 1, 1),
   })
+  await replay({ source: 'rules: x' }, 400)
+  for (const since of ['yesterday', '2026-01-01T00:00:00']) await replay({ source: SOURCE, since }, 400)
+  await replay({ revision_id: await saveUnchecked(policy.id, EARLIER) }, 202)
+  // The default period includes the current second.
+  const untilMs = (harness.clock.unixSeconds() + 1) * 1_000
+  expect(await inputOf(await replay({ source: SOURCE }, 202))).toMatchObject({ untilMs })
+  // The queue of the organization is full.
+  await replay({ source: SOURCE }, 409)
 })
 
-test('every template can be saved as it is, once the lists that it names are there', async () => {
+test('every template is valid after its lists and screeners are created', async () => {
   const { body } = await harness.call<{ data: { name: string; source: string }[] }>('GET', '/policy-templates', {
     key: alpha.key,
   })
-  const { data } = body
-  expect(data.length).toBeGreaterThanOrEqual(5)
-  for (const { name, source } of data) {
+  expect(body.data.length).toBeGreaterThanOrEqual(5)
+  for (const { name, source } of body.data) {
     const { issues } = await post<{ issues: { message: string }[] }>('/check', { source })
     expect([name, issues.filter(({ message }) => !/unknown (list|screener)/.test(message))]).toEqual([name, []])
   }

@@ -1,5 +1,5 @@
-// The API reference as it is served: every operation with a call that fits its own schema, nothing unescaped, nothing that
-// another host would be asked for. How it looks and works in a browser is in reference-page.test.ts.
+// The pages of the API reference: every operation has a valid example, all text is escaped, and no other host is used.
+// reference-page.test.ts tests the pages in a browser.
 import { describe, expect, test } from 'bun:test'
 import Ajv2020 from 'ajv/dist/2020.js'
 import { adminDocument } from '../../src/admin/openapi/admin.ts'
@@ -22,13 +22,13 @@ const NAMES = ['admin', 'attestation', 'identity'] as const
 
 const get = (path: string, headers: Record<string, string> = {}): Response => {
   const response = pages.find(path, new Headers(headers))
-  if (response === null) throw new Error(`there is nothing at ${path}`)
+  if (response === null) throw new Error(`there is no page at ${path}`)
   return response
 }
 
 describe('the pages', () => {
   for (const name of NAMES) {
-    test(`${name} shows every operation and every shape, each once`, async () => {
+    test(`${name} shows every operation and every schema once`, async () => {
       const text = await get(`/docs/${name}`).text()
       const document = parsed(name)
       const operations = document.tags.flatMap(({ name: tag }) => operationsOf(document, tag))
@@ -41,7 +41,7 @@ describe('the pages', () => {
       for (const [, target] of text.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(target ?? '')
     })
 
-    test(`${name} asks nobody else, and runs nothing that stands in the page`, async () => {
+    test(`${name} loads nothing from other hosts, and has no inline scripts or styles`, async () => {
       const response = get(`/docs/${name}`)
       const text = await response.text()
       for (const [, address] of text.matchAll(/<(?:link|script|img)[^>]*(?:href|src)="([^"]+)"/g)) {
@@ -52,7 +52,7 @@ describe('the pages', () => {
     })
   }
 
-  test('begin at /docs, come compressed to who takes that, and are nothing elsewhere', async () => {
+  test('start at /docs, are compressed for clients that accept it, and have no other paths', async () => {
     expect(get('/docs').headers.get('location')).toBe('/docs/attestation')
     const compressed = get('/docs/admin', { 'accept-encoding': 'gzip, br' })
     expect(compressed.headers.get('content-encoding')).toBe('gzip')
@@ -66,8 +66,8 @@ describe('the pages', () => {
   })
 })
 
-describe('the calls', () => {
-  test('have bodies that fit what the operation takes', () => {
+describe('the examples', () => {
+  test('have bodies that match the schemas of their operations', () => {
     for (const name of NAMES) {
       const ajv = new Ajv2020({ strict: false, validateFormats: false })
       ajv.addSchema(parsed(name) as object, name)
@@ -90,12 +90,12 @@ describe('the calls', () => {
     }
   })
 
-  test('reach a shell as they are meant', async () => {
+  test('are valid in a shell', async () => {
     const document = parsed('attestation')
-    const [placed] = operationsOf(document, 'Attestation')
-    if (placed === undefined) throw new Error('there is no operation')
+    const [operation] = operationsOf(document, 'Attestation')
+    if (operation === undefined) throw new Error('there is no operation')
     const style = { address: '$URL', credentials: { attestationKey: '-H "x-api-key: $KEY"' } }
-    const call = curlOf(document, style, placed).replace('curl', 'printf "%s\\n"')
+    const call = curlOf(document, style, operation).replace('curl', 'printf "%s\\n"')
     const environment = { URL: 'http://x', KEY: 'k', VERIFICATION_HASH: 'x-1 2', PATH: process.env['PATH'] ?? '' }
     const { stdout } = Bun.spawnSync(['sh', '-c', call], { env: environment })
     const words = stdout.toString().trimEnd().split('\n')
@@ -105,10 +105,8 @@ describe('the calls', () => {
   })
 })
 
-describe('text', () => {
-  test('is escaped wherever it comes from', () => {
-    const text = `<img src=x onerror='alert("1")'>&`
-    expect(html`<p title="${text}">${[text, html`<b>${text}</b>`]}</p>`.text).not.toMatch(/<img|onerror='|title="<|"1"/)
-    expect(inline('`<i>` and **<b>**').text).toBe('<code>&lt;i&gt;</code> and <strong>&lt;b&gt;</strong>')
-  })
+test('text is escaped', () => {
+  const text = `<img src=x onerror='alert("1")'>&`
+  expect(html`<p title="${text}">${[text, html`<b>${text}</b>`]}</p>`.text).not.toMatch(/<img|onerror='|title="<|"1"/)
+  expect(inline('`<i>` and **<b>**').text).toBe('<code>&lt;i&gt;</code> and <strong>&lt;b&gt;</strong>')
 })

@@ -1,222 +1,185 @@
-// Where a second factor is required, whoever has none is let in only to make one: every route of the table, by the
-// deployment's rule and by an organization's. Nobody locks themselves out, and nobody removes the last one.
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { hotp, totpStep } from '../../src/admin/accounts/totp.ts'
-import { Reply, type Route } from '../../src/admin/route.ts'
+// The requirement of a second factor by the deployment or an organization: a person without one can only add one. Nobody can
+// lock themselves out or remove the last factor.
+import { describe, expect, test } from 'bun:test'
+import type { Route } from '../../src/admin/route.ts'
 import { describeStores } from '../store/dialects.ts'
-import { ADMIN_ROUTES } from './support/all-routes.ts'
+import { ADMIN_ROUTES, GATE_ROUTES, pathIn } from './support/all-routes.ts'
 import { createSoftwareAuthenticator } from './support/authenticator.ts'
-import { decodeBase32 } from './support/base32.ts'
-import { type Harness, type Organization, PASSWORD, type Person, startHarness } from './support/harness.ts'
+import { harnessOfTest, organizationOfTest, PASSWORD, type Person, personOfTest } from './support/harness.ts'
+import { enableTotp } from './support/one-time-codes.ts'
 import { addPasskey } from './support/passkeys.ts'
-import { bodyOf, cookieOf, toRequest } from './support/request.ts'
+import { cookieOf, problemOf, toRequest } from './support/request.ts'
 
-let harness: Harness
-let alpha: Organization
-let beta: Organization
-let ada: Person
-
-const begin = async (open?: Parameters<typeof startHarness>[0]): Promise<void> => {
-  harness = await startHarness(open)
-  alpha = await harness.organization('alpha')
-  beta = await harness.organization('beta')
-  ada = await harness.person({ email: 'ada@example.com', deploymentAdmin: true })
+interface SignedIn {
+  readonly cookie: string
 }
 
-const send = (method: string, path: string, { cookie }: { readonly cookie: string }, body?: unknown) =>
-  harness.request(method, path, { cookie, body })
-const member = (email: string): Promise<Person> =>
-  harness.person({ email, roles: { [alpha.id]: 'organization-admin', [beta.id]: 'organization-admin' } })
-const ruleOf = (slug: string | null): string =>
-  slug === null ? '/deployment/second-factor-rule' : `/organizations/${slug}/second-factor-rule`
-const require = async (slug: string | null, required = true): Promise<void> => {
-  const deployment = await harness.issueKey(alpha.id, 'admin', ['admin', 'deployment'])
-  const key = slug === null ? deployment : slug === 'alpha' ? alpha.key : beta.key
-  expect((await harness.request('PUT', ruleOf(slug), { key, body: { required } })).status).toBe(200)
-}
-const addCodes = async (person: { readonly cookie: string }): Promise<void> => {
-  const { secret } = await bodyOf<{ secret: string }>(await send('POST', '/me/totp', person, {}))
-  const code = hotp(decodeBase32(secret), totpStep(harness.clock.unixSeconds()))
-  expect((await send('POST', '/me/totp/confirm', person, { code })).status).toBe(200)
-}
-const addDevice = async (person: { readonly cookie: string }): Promise<string> => {
-  const device = createSoftwareAuthenticator()
-  expect((await addPasskey(harness, person, device)).status).toBe(201)
-  return device.id
-}
-const missingFor = async (person: { readonly cookie: string }): Promise<unknown> =>
-  (await harness.call('GET', '/me', person)).body['second_factor_missing']
-const enters = async (slug: string, person: { readonly cookie: string }): Promise<number> =>
-  (await send('GET', `/organizations/${slug}`, person)).status
-
-/** The routes without their own work: what is answered is the gate's decision alone. */
-const stubs = (): Harness['api'] =>
-  harness.apiOver(
-    ADMIN_ROUTES.map((route) => ({
-      ...route,
-      query: null,
-      body: null,
-      needsFresh: () => false,
-      handle: async () => new Reply(200, { admitted: true }),
-    })),
-  )
-
-const answers = async (slug: string, cookie: string): Promise<Record<string, string>> => {
-  const api = stubs()
-  const found: Record<string, string> = {}
-  // Asking for every route takes a good part of what a person may ask for at once: it is given back first.
-  harness.clock.advance(20)
-  for (const route of ADMIN_ROUTES) {
-    if (route.access.kind === 'public' || route.access.kind === 'second-factor') continue
-    const path = route.path.replace('{organization}', slug).replaceAll(/\{[^}]+\}/g, 'some-id')
-    const response = await api(toRequest(route.method, path, { cookie }))
-    found[route.operationId] = response.ok ? 'in' : ((await response.json()) as { code: string }).code
+const prepare = (open?: Parameters<typeof harnessOfTest>[0]) => {
+  const harness = harnessOfTest(open)
+  const alpha = organizationOfTest(harness, 'alpha')
+  const beta = organizationOfTest(harness, 'beta')
+  const ada = personOfTest(() => harness.person({ email: 'ada@example.com', deploymentAdmin: true }))
+  const send = (method: string, path: string, { cookie }: SignedIn, body?: unknown) =>
+    harness.call(method, path, { cookie, body })
+  const ruleOf = (slug: string | null): string =>
+    slug === null ? '/deployment/second-factor-rule' : `/organizations/${slug}/second-factor-rule`
+  const require = async (slug: 'alpha' | null, required = true): Promise<void> => {
+    const key = slug === null ? await harness.issueKey(alpha.id, 'admin', ['admin', 'deployment']) : alpha.key
+    expect(await harness.status('PUT', ruleOf(slug), { key, body: { required } })).toBe(200)
   }
-  return found
+  return { harness, alpha, beta, ada, send, ruleOf, require }
 }
-const expected = (closed: (access: Route['access']['kind']) => boolean): Record<string, string> =>
-  Object.fromEntries(
-    ADMIN_ROUTES.filter(({ access }) => access.kind !== 'public' && access.kind !== 'second-factor').map((route) => [
-      route.operationId,
-      closed(route.access.kind) ? 'SECOND_FACTOR_MISSING' : 'in',
-    ]),
-  )
 
-describe('of all routes', () => {
-  beforeEach(() => begin())
-  afterEach(() => harness.close())
+describe('the routes', () => {
+  const { harness, alpha, ada, require } = prepare()
+  const restricted = GATE_ROUTES.filter(({ access }) => access.kind !== 'public' && access.kind !== 'second-factor')
 
-  test('everything below /me is a person’s own', () => {
-    expect(
-      ADMIN_ROUTES.filter(({ path }) => path.startsWith('/me/')).every(({ access }) => access.kind === 'person'),
-    ).toBe(true)
+  /** The decision of the gate by operation, for ada. */
+  const decisions = async (slug: string): Promise<Record<string, string>> => {
+    const api = harness.apiOver(GATE_ROUTES)
+    const found: Record<string, string> = {}
+    // Refills the rate limit of the person.
+    harness.clock.advance(20)
+    for (const route of restricted) {
+      const response = await api(toRequest(route.method, pathIn(slug, route), { cookie: ada.cookie }))
+      found[route.operationId] = response.ok ? 'open' : (await problemOf(response)).code
+    }
+    return found
+  }
+  const closing = (...kinds: readonly Route['access']['kind'][]): Record<string, string> =>
+    Object.fromEntries(
+      restricted.map(({ operationId, access }) => [
+        operationId,
+        kinds.includes(access.kind) ? 'SECOND_FACTOR_MISSING' : 'open',
+      ]),
+    )
+
+  test('below /me belong to the person', () => {
+    const own = ADMIN_ROUTES.filter(({ path }) => path.startsWith('/me/'))
+    expect(own.every(({ access }) => access.kind === 'person')).toBe(true)
   })
 
-  test('without a rule none is closed', async () => {
-    expect(await answers('alpha', ada.cookie)).toEqual(expected(() => false))
-  })
-
-  test('the deployment’s rule closes all of the deployment and of each organization, a key is not concerned', async () => {
+  test('of the deployment and all organizations are closed by the rule of the deployment, except to keys', async () => {
+    expect(await decisions('alpha')).toEqual(closing())
     await require(null)
-    const closed = expected((kind) => kind === 'organization' || kind === 'deployment')
-    expect(await answers('alpha', ada.cookie)).toEqual(closed)
-    expect(await answers('beta', ada.cookie)).toEqual(closed)
-    expect((await harness.request('GET', '/organizations/alpha/keys', { key: alpha.key })).status).toBe(200)
+    for (const slug of ['alpha', 'beta']) expect(await decisions(slug)).toEqual(closing('organization', 'deployment'))
+    expect(await harness.status('GET', '/organizations/alpha/keys', { key: alpha.key })).toBe(200)
     await require(null, false)
-    expect(await answers('alpha', ada.cookie)).toEqual(expected(() => false))
+    expect(await decisions('alpha')).toEqual(closing())
   })
 
-  test('an organization’s rule closes that organization alone, to a deployment admin as well', async () => {
+  test('of one organization are closed by its rule, also to a deployment admin', async () => {
     await require('alpha')
-    expect(await answers('alpha', ada.cookie)).toEqual(expected((kind) => kind === 'organization'))
-    expect(await answers('beta', ada.cookie)).toEqual(expected(() => false))
+    expect(await decisions('alpha')).toEqual(closing('organization'))
+    expect(await decisions('beta')).toEqual(closing())
   })
 })
 
 describeStores((open) => {
-  beforeEach(() => begin(open))
-  afterEach(() => harness.close())
+  const { harness, alpha, beta, ada, send, ruleOf, require } = prepare(open)
+  const createMember = (name: string): Promise<Person> =>
+    harness.person({
+      email: `${name}@example.com`,
+      roles: { [alpha.id]: 'organization-admin', [beta.id]: 'organization-admin' },
+    })
+  const addDevice = async (person: SignedIn): Promise<string> => {
+    const device = createSoftwareAuthenticator()
+    expect((await addPasskey(harness, person, device)).status).toBe(201)
+    return device.id
+  }
+  const removeTotp = async (person: SignedIn): Promise<number> =>
+    (await send('POST', '/me/totp/remove', person, {})).status
+  const removePasskey = async (id: string, person: SignedIn): Promise<number> =>
+    (await send('DELETE', `/me/passkeys/${id}`, person)).status
+  const missingFor = async (person: SignedIn): Promise<unknown> =>
+    (await send('GET', '/me', person)).body['second_factor_missing']
+  const enter = (slug: string, { cookie }: SignedIn): Promise<number> =>
+    harness.status('GET', `/organizations/${slug}`, { cookie })
 
-  test('who has none is told where, makes one, and is in', async () => {
-    const bob = await member('bob@example.com')
+  test('a person without a second factor sees where it is required, adds one, and is admitted', async () => {
+    const bob = await createMember('bob')
     await require('alpha')
     expect(await missingFor(bob)).toEqual({ deployment: false, organization_ids: [alpha.id] })
-    expect([await enters('alpha', bob), await enters('beta', bob)]).toEqual([403, 200])
-    await addCodes(bob)
-    expect(await missingFor(bob)).toEqual({ deployment: false, organization_ids: [] })
-    expect(await enters('alpha', bob)).toBe(200)
-    // What is required elsewhere is none of theirs.
-    const eve = await harness.person({ email: 'eve@example.com', roles: { [beta.id]: 'viewer' } })
-    expect(await missingFor(eve)).toEqual({ deployment: false, organization_ids: [] })
+    expect([await enter('alpha', bob), await enter('beta', bob)]).toEqual([403, 200])
+    await enableTotp(harness, bob)
+    const none = { deployment: false, organization_ids: [] }
+    expect([await missingFor(bob), await enter('alpha', bob)]).toEqual([none, 200])
+    expect(await missingFor(await harness.member(beta, 'eve', 'viewer'))).toEqual(none)
   })
 
-  test('a passkey is both factors', async () => {
+  test('a passkey is sufficient', async () => {
     await require(null)
     expect(await missingFor(ada)).toEqual({ deployment: true, organization_ids: [] })
     await addDevice(ada)
     expect((await send('GET', '/users', ada)).status).toBe(200)
   })
 
-  test('turning it on is refused to who has none, takes effect at once, and is in the audit log once', async () => {
-    const bob = await member('bob@example.com')
+  test('only a person with a second factor can require it; the rule takes effect at once and is audited once', async () => {
     for (const [slug, person] of [
-      ['alpha', bob],
+      ['alpha', await createMember('bob')],
       [null, ada],
     ] as const) {
       const path = ruleOf(slug)
-      expect((await send('PUT', path, person, { required: true })).status).toBe(409)
-      expect(await (await send('GET', path, person)).json()).toMatchObject({ required: false })
+      const enable = async () => (await send('PUT', path, person, { required: true })).status
+      expect(await enable()).toBe(409)
+      expect((await send('GET', path, person)).body).toMatchObject({ required: false })
       await addDevice(person)
-      expect((await send('PUT', path, person, { required: true })).status).toBe(200)
-      expect((await send('PUT', path, person, { required: true })).status).toBe(200)
-      expect(await (await send('GET', path, person)).json()).toMatchObject({ required: true })
+      expect([await enable(), await enable()]).toEqual([200, 200])
+      expect((await send('GET', path, person)).body).toMatchObject({ required: true })
     }
-    const eve = await member('eve@example.com')
-    expect(await enters('beta', eve)).toBe(403)
-    const noted = await harness.store.database.query<{
-      organization_id: string | null
-      subject: string
-      detail: string
-    }>(
-      "SELECT organization_id, subject, detail FROM audit_log WHERE action = 'settings.second-factor' ORDER BY sequence",
-    )
-    const detail = JSON.stringify({ required: [false, true] })
-    expect(noted.map((row) => ({ ...row, detail: JSON.stringify(JSON.parse(row.detail)) }))).toEqual([
-      { organization_id: alpha.id, subject: alpha.id, detail },
-      { organization_id: null, subject: 'deployment', detail },
+    expect(await enter('beta', await createMember('eve'))).toBe(403)
+    const detail = { required: [false, true] }
+    expect(await harness.audited({ action: 'settings.second-factor' })).toMatchObject([
+      { organizationId: null, subject: 'deployment', detail },
+      { organizationId: alpha.id, subject: alpha.id, detail },
     ])
   })
 
-  test('the last factor stays while one is required, whichever it is', async () => {
-    const bob = await member('bob@example.com')
-    await addCodes(bob)
+  test('the last factor of either kind cannot be removed while one is required', async () => {
+    const bob = await createMember('bob')
+    await enableTotp(harness, bob)
     const passkey = await addDevice(bob)
     await require('alpha')
-    expect((await send('POST', '/me/totp/remove', bob, {})).status).toBe(204)
-    expect((await send('DELETE', `/me/passkeys/${passkey}`, bob)).status).toBe(409)
-    expect(await enters('alpha', bob)).toBe(200)
+    expect([await removeTotp(bob), await removePasskey(passkey, bob)]).toEqual([204, 409])
+    expect(await enter('alpha', bob)).toBe(200)
     harness.clock.advance(30)
-    await addCodes(bob)
-    expect((await send('DELETE', `/me/passkeys/${passkey}`, bob)).status).toBe(204)
-    expect((await send('POST', '/me/totp/remove', bob, {})).status).toBe(409)
-    expect(await enters('alpha', bob)).toBe(200)
+    await enableTotp(harness, bob)
+    expect([await removePasskey(passkey, bob), await removeTotp(bob)]).toEqual([204, 409])
+    expect(await enter('alpha', bob)).toBe(200)
     await require('alpha', false)
-    expect((await send('POST', '/me/totp/remove', bob, {})).status).toBe(204)
+    expect(await removeTotp(bob)).toBe(204)
   })
 
-  test('of two removals at once one finds the other’s factor gone', async () => {
+  test('one of two simultaneous removals is refused', async () => {
     await require(null)
-    // A round proves nothing where the two happen to come one after the other.
+    // Several rounds, because the removals of a round may run one after the other.
     for (let round = 0; round < 5; round++) {
-      const bob = await member(`bob${round}@example.com`)
+      const bob = await createMember(`bob${round}`)
       const passkeys = [await addDevice(bob), await addDevice(bob)]
-      const both = await Promise.all(passkeys.map((id) => send('DELETE', `/me/passkeys/${id}`, bob)))
-      expect(both.map(({ status }) => status).sort()).toEqual([204, 409])
+      const both = await Promise.all(passkeys.map((id) => removePasskey(id, bob)))
+      expect(both.sort()).toEqual([204, 409])
     }
-    const ann = await member('ann@example.com')
-    await addCodes(ann)
+    const ann = await createMember('ann')
+    await enableTotp(harness, ann)
     const passkey = await addDevice(ann)
-    const both = await Promise.all([
-      send('POST', '/me/totp/remove', ann, {}),
-      send('DELETE', `/me/passkeys/${passkey}`, ann),
-    ])
-    expect(both.map(({ status }) => status).sort()).toEqual([204, 409])
+    const both = await Promise.all([removeTotp(ann), removePasskey(passkey, ann)])
+    expect(both.sort()).toEqual([204, 409])
   })
 
-  test('a recovery that ends the factors leads to making a new one', async () => {
-    const bob = await member('bob@example.com')
-    await addDevice(bob)
-    await addDevice(ada)
+  test('after a recovery without factors, a new factor must be added', async () => {
+    const bob = await createMember('bob')
+    for (const person of [bob, ada]) await addDevice(person)
     await require(null)
-    const made = await send('POST', `/users/${bob.id}/recovery`, ada, { remove_second_factors: true })
-    const { url } = (await made.json()) as { url: string }
-    const token = new URL(url).hash.slice(1)
+    const { body } = await send('POST', `/users/${bob.id}/recovery`, ada, { remove_second_factors: true })
+    const token = new URL(String(body['url'])).hash.slice(1)
     const used = await harness.request('POST', '/welcome', { body: { token, password: `${PASSWORD} again` } })
     expect(await used.json()).toMatchObject({ signed_in: true })
     const again = { cookie: cookieOf(used) }
-    expect(await missingFor(again)).toMatchObject({ deployment: true })
-    expect(await enters('alpha', again)).toBe(403)
+    expect([await missingFor(again), await enter('alpha', again)]).toEqual([
+      expect.objectContaining({ deployment: true }),
+      403,
+    ])
     await addDevice(again)
-    expect(await enters('alpha', again)).toBe(200)
+    expect(await enter('alpha', again)).toBe(200)
   })
 })

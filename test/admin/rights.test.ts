@@ -1,97 +1,84 @@
-// To touch a thing one needs at least the rights that it has: every operation of the route table that names a key, an
-// account, a membership or an attester, by callers who may use the route and have fewer rights than the thing.
-import { afterAll, describe, expect, test } from 'bun:test'
+// The permissions of resources: each operation on a key, an account, a membership or an attester is refused to callers with
+// fewer permissions than the resource, even if they may use the route.
+import { describe, expect, test } from 'bun:test'
 import { namedHolders, namedThings } from '../../src/admin/rights.ts'
 import type { Route } from '../../src/admin/route.ts'
 import { allKeys } from '../support/all-rows.ts'
+import { words } from '../support/words.ts'
 import { ADMIN_ROUTES } from './support/all-routes.ts'
-import { startHarness } from './support/harness.ts'
+import { harnessOfFile } from './support/harness.ts'
 
 interface Caller {
   readonly key?: string
   readonly cookie?: string
 }
 
-const harness = await startHarness()
-afterAll(() => harness.close())
+const harness = await harnessOfFile()
+const { store } = harness
 const alpha = await harness.organization('alpha')
-// Attesters of which one can retire.
-await harness.store.attesters.add({ kind: 'secp256k1', address: `0x${'f'.repeat(40)}`, keystoreFile: 'first.json' })
-const person = (role: 'organization-admin' | 'reviewer' | 'viewer') =>
-  harness.person({ email: `${role}@alpha.example`, roles: { [alpha.id]: role } })
+// An attester can be retired only if another one is active.
+await store.attesters.add({ kind: 'secp256k1', address: `0x${'f'.repeat(40)}`, keystoreFile: 'first.json' })
 const callers = {
   'plain key': { key: alpha.key },
-  admin: await person('organization-admin'),
-  reviewer: await person('reviewer'),
-  viewer: await person('viewer'),
+  admin: await harness.member(alpha, 'admin'),
+  reviewer: await harness.member(alpha, 'reviewer', 'reviewer'),
+  viewer: await harness.member(alpha, 'viewer', 'viewer'),
   'deployment key': { key: await harness.issueKey(alpha.id, 'admin', ['admin', 'deployment']) },
   root: await harness.person({ email: 'root@example.com', deploymentAdmin: true }),
 }
-let made = 0
+let targets = 0
 
-/** What has no rights of its own: the role that its route declares is all that it takes. */
-const RIGHTLESS = [
-  'approvals/{approval}',
-  'bindings/{binding}',
-  'decisions/{uuid}',
-  'entries/{address}',
-  'documents/{document}',
-  'offers/{offer}',
-  'openapi/{document}',
-  'jobs/{job}',
-  'lists/{hit}',
-  'lists/{list}',
-  'organizations/{organization}',
-  'passkeys/{passkey}',
-  'wallets/{wallet}',
-  'policies/{policy}',
-  'projects/{project}',
-  'revisions/{revision}',
-  'sessions/{session}',
-  'webhook-messages/{message}',
-  'webhooks/{endpoint}',
-]
+/** Resources without permissions, for which the role of the route is sufficient. */
+const WITHOUT_PERMISSIONS = words`
+  approvals/{approval} bindings/{binding} decisions/{uuid} entries/{address} documents/{document} offers/{offer}
+  openapi/{document} jobs/{job} lists/{hit} lists/{list} organizations/{organization} passkeys/{passkey}
+  wallets/{wallet} policies/{policy} projects/{project} revisions/{revision} sessions/{session}
+  webhook-messages/{message} webhooks/{endpoint}
+`
 
-/** A new thing, and who has fewer rights than it though some routes that name it are open to them. */
-const TARGETS: Readonly<
-  Record<string, () => Promise<{ readonly id: string; readonly beneath: readonly (keyof typeof callers)[] }>>
-> = {
-  'keys/{key}': async () => {
-    const key = await harness.issueKey(alpha.id, 'admin', ['admin', 'deployment'])
-    return { id: key.slice(9, 21), beneath: ['plain key', 'admin', 'reviewer', 'viewer'] }
-  },
+interface Target {
+  readonly id: string
+  /** Callers with fewer permissions. */
+  readonly refused: readonly (keyof typeof callers)[]
+}
+const OF_ORGANIZATION = ['plain key', 'admin', 'reviewer', 'viewer'] as const
+
+const createKey = async (): Promise<Target> => {
+  const key = await harness.issueKey(alpha.id, 'admin', ['admin', 'deployment'])
+  return { id: key.slice(9, 21), refused: OF_ORGANIZATION }
+}
+const TARGETS: Readonly<Record<string, () => Promise<Target>>> = {
+  'keys/{key}': createKey,
   'members/{user}': async () => {
-    const email = `target-${++made}@example.com`
+    const email = `target-${++targets}@example.com`
     const { id } = await harness.person({ email, deploymentAdmin: true, roles: { [alpha.id]: 'viewer' } })
-    return { id, beneath: ['plain key', 'admin', 'reviewer', 'viewer'] }
+    return { id, refused: OF_ORGANIZATION }
   },
   'member-offers/{offer}': async () => {
-    const { id: userId } = await harness.person({ email: `target-${++made}@example.com` })
-    const id = await harness.store.membershipOffers.make(
-      {
-        organizationId: alpha.id,
-        userId,
-        role: 'organization-admin',
-        askedBy: 'user:x',
-        askedByName: 'x',
-        expiresAtSeconds: harness.clock.unixSeconds() + 60,
-      },
-      crypto.getRandomValues(new Uint8Array(32)),
-    )
-    return { id, beneath: ['reviewer', 'viewer'] }
+    const { id: userId } = await harness.person({ email: `target-${++targets}@example.com` })
+    const offer = {
+      organizationId: alpha.id,
+      userId,
+      role: 'organization-admin',
+      askedBy: 'user:x',
+      askedByName: 'x',
+      expiresAtSeconds: harness.clock.unixSeconds() + 60,
+    } as const
+    const id = await store.membershipOffers.make(offer, crypto.getRandomValues(new Uint8Array(32)))
+    return { id, refused: ['reviewer', 'viewer'] }
   },
   'users/{user}': async () => {
-    const { id } = await harness.person({ email: `target-${++made}@example.com`, deploymentAdmin: true })
-    return { id, beneath: ['plain key', 'admin', 'reviewer', 'viewer', 'deployment key'] }
+    const { id } = await harness.person({ email: `target-${++targets}@example.com`, deploymentAdmin: true })
+    return { id, refused: [...OF_ORGANIZATION, 'deployment key'] }
   },
   'attesters/{attester}': async () => {
-    const address = `0x${String(++made).padStart(40, '0')}`
-    const { id } = await harness.store.attesters.add({ kind: 'secp256k1', address, keystoreFile: `${made}.json` })
-    return { id, beneath: ['plain key', 'admin', 'reviewer', 'viewer'] }
+    const address = `0x${String(++targets).padStart(40, '0')}`
+    const { id } = await store.attesters.add({ kind: 'secp256k1', address, keystoreFile: `${targets}.json` })
+    return { id, refused: OF_ORGANIZATION }
   },
 }
 
-/** What each operation needs to be whole, so that nothing but the rights is wrong. */
+/** A valid body for each operation. */
 const BODIES: Readonly<Record<string, object>> = {
   regenerateKey: { overlap_seconds: 0 },
   revokeKey: {},
@@ -104,10 +91,12 @@ const BODIES: Readonly<Record<string, object>> = {
   retireAttester: { final: true },
 }
 
-const OPERATIONS = ADMIN_ROUTES.flatMap((route) => namedHolders(route.path).map((part) => ({ route, part })))
+const OPERATIONS = ADMIN_ROUTES.flatMap((route) =>
+  namedHolders(route.path).map((part) => [route.operationId, part, route] as const),
+)
 
-const send = (route: Route, part: string, id: string, { key, cookie }: Caller): Promise<Response> =>
-  harness.request(
+const send = (route: Route, part: string, id: string, { key, cookie }: Caller): Promise<number> =>
+  harness.status(
     route.method,
     route.path.replace('{organization}', 'alpha').replace(part, part.replace(/\{.*\}/, id)),
     {
@@ -117,64 +106,45 @@ const send = (route: Route, part: string, id: string, { key, cookie }: Caller): 
     },
   )
 
-const ALL = { after: null, limit: 200 }
-
 const snapshot = async () => {
-  const { store } = harness
-  return {
-    keys: (await allKeys(store, alpha.id)).map((key) => ({ ...key, lastUsedAtSeconds: null })),
-    members: (await store.memberships.page(alpha.id, ALL)).items,
-    users: (await store.users.page(ALL)).items,
-    attesters: await store.attesters.list(),
-    offers: await harness.store.database.query(
-      'SELECT id, role, expires_at_seconds FROM membership_offers ORDER BY id',
-    ),
-    links: await store.database.query('SELECT user_id, purpose FROM user_links ORDER BY hash'),
-    sessions: await store.database.query('SELECT id FROM user_sessions ORDER BY id'),
-  }
+  const all = { after: null, limit: 200 }
+  return [
+    (await allKeys(store, alpha.id)).map((key) => ({ ...key, lastUsedAtSeconds: null })),
+    (await store.memberships.page(alpha.id, all)).items,
+    (await store.users.page(all)).items,
+    await store.attesters.list(),
+    await store.database.query('SELECT id, role, expires_at_seconds FROM membership_offers ORDER BY id'),
+    await store.database.query('SELECT user_id, purpose FROM user_links ORDER BY hash'),
+    await store.database.query('SELECT id FROM user_sessions ORDER BY id'),
+  ]
 }
 
-describe('every operation that names a key, an account, a membership or an attester', () => {
-  test('is known here, and every other thing in a path was decided to have no rights', () => {
+describe('the operations on resources with permissions', () => {
+  test('are known in this test, and all other resources in paths have no permissions', () => {
     const named = new Set(ADMIN_ROUTES.flatMap(({ path }) => namedThings(path)))
-    const known = new Set([...Object.keys(TARGETS), ...RIGHTLESS])
-    expect([...named].filter((part) => !known.has(part))).toEqual([])
-    expect([...known].filter((part) => !named.has(part))).toEqual([])
-    expect(new Set(OPERATIONS.map(({ part }) => part))).toEqual(new Set(Object.keys(TARGETS)))
+    expect([...named].sort()).toEqual([...Object.keys(TARGETS), ...WITHOUT_PERMISSIONS].sort())
+    expect(new Set(OPERATIONS.map(([, part]) => part))).toEqual(new Set(Object.keys(TARGETS)))
+    const withBody = OPERATIONS.filter(([, , { body }]) => body !== null).map(([operationId]) => operationId)
+    expect(withBody.sort()).toEqual(Object.keys(BODIES).sort())
     expect(OPERATIONS.length).toBeGreaterThan(9)
   })
 
-  test('has a body here where it takes one', () => {
-    const bodied = OPERATIONS.filter(({ route }) => route.body !== null).map(({ route }) => route.operationId)
-    expect(bodied.sort()).toEqual(Object.keys(BODIES).sort())
+  test.each(OPERATIONS)('%s is refused to callers with fewer permissions than %s', async (_, part, route) => {
+    const { id, refused } = await TARGETS[part]!()
+    const before = await snapshot()
+    for (const name of refused) expect([name, await send(route, part, id, callers[name])]).toEqual([name, 403])
+    expect(await snapshot()).toEqual(before)
+    // A caller with the permissions gets 409 if the operation is impossible for the resource.
+    expect([200, 201, 204, 409]).toContain(await send(route, part, id, callers.root))
   })
-
-  for (const { route, part } of OPERATIONS) {
-    test(`${route.operationId}: refused to whoever has fewer rights than ${part}, and nothing changes`, async () => {
-      const target = await (TARGETS[part] as NonNullable<(typeof TARGETS)[string]>)()
-      const before = await snapshot()
-      for (const name of target.beneath) {
-        const response = await send(route, part, target.id, callers[name])
-        expect([name, response.status]).toEqual([name, 403])
-      }
-      expect(await snapshot()).toEqual(before)
-      // And to whoever has them it is not: 409 is for what can't be done to such a thing at all.
-      const { status } = await send(route, part, target.id, callers.root)
-      expect([200, 201, 204, 409]).toContain(status)
-    })
-  }
 })
 
 describe('a key', () => {
-  const list = async (caller: Caller): Promise<string[]> => {
-    const path = '/organizations/alpha/keys?limit=200'
-    return (await harness.call<{ data: { id: string }[] }>('GET', path, caller)).body.data.map(({ id }) => id)
-  }
+  const KEYS = '/organizations/alpha/keys'
 
-  /** Asks for a key's end; between the gate and the change something else happens. The key works afterwards. */
+  /** Revokes a key. Runs `meanwhile` between the gate and the transaction; returns the status. */
   const revokeInterrupted = async (caller: Caller, meanwhile: () => Promise<unknown>): Promise<number> => {
-    const { id } = await (TARGETS['keys/{key}'] as NonNullable<(typeof TARGETS)[string]>)()
-    const { store } = harness
+    const { id } = await createKey()
     const { transaction } = store
     const interrupted: typeof transaction = async (work, options) => {
       Object.assign(store, { transaction })
@@ -182,63 +152,69 @@ describe('a key', () => {
       return transaction(work, options)
     }
     Object.assign(store, { transaction: interrupted })
-    const { status } = await harness.request('POST', `/organizations/alpha/keys/${id}/revoke`, { ...caller, body: {} })
+    const status = await harness.status('POST', `${KEYS}/${id}/revoke`, { ...caller, body: {} })
     expect((await store.apiKeys.find(alpha.id, id))?.revokedAtSeconds).toBeNull()
     return status
   }
 
-  test('of which a caller may not read one by one is in no list either', async () => {
-    const issue = async (kind: 'attestation' | 'admin', scopes?: readonly ('admin' | 'deployment')[]) =>
-      (await harness.issueKey(alpha.id, kind, scopes)).slice(9, 21)
-    const plain = await issue('attestation')
-    const admin = await issue('admin')
-    const deployment = await issue('admin', ['admin', 'deployment'])
-    const seen = async (caller: Caller) => {
-      const ids = await list(caller)
-      const one = async (id: string) =>
-        (await harness.request('GET', `/organizations/alpha/keys/${id}`, { ...caller })).status === 200
-      const listed = [plain, admin, deployment].map((id) => ids.includes(id))
-      expect(listed).toEqual([await one(plain), await one(admin), await one(deployment)])
-      return listed
+  test('is in lists only of callers who may read it', async () => {
+    const ids = await Promise.all(
+      [
+        harness.issueKey(alpha.id, 'attestation'),
+        harness.issueKey(alpha.id, 'admin'),
+        harness.issueKey(alpha.id, 'admin', ['admin', 'deployment']),
+      ].map(async (key) => (await key).slice(9, 21)),
+    )
+    for (const [name, expected] of [
+      ['viewer', [true, false, false]],
+      ['reviewer', [true, false, false]],
+      ['admin', [true, true, false]],
+      ['plain key', [true, true, false]],
+      ['deployment key', [true, true, true]],
+      ['root', [true, true, true]],
+    ] as const) {
+      const caller: Caller = callers[name]
+      const { body } = await harness.call<{ data: { id: string }[] }>('GET', `${KEYS}?limit=200`, caller)
+      const listed = ids.map((id) => body.data.some((key) => key.id === id))
+      const read = await Promise.all(
+        ids.map(async (id) => (await harness.status('GET', `${KEYS}/${id}`, caller)) === 200),
+      )
+      expect([name, listed, read]).toEqual([name, [...expected], [...expected]])
     }
-    for (const caller of [callers.viewer, callers.reviewer]) expect(await seen(caller)).toEqual([true, false, false])
-    for (const caller of [callers.admin, callers['plain key']]) expect(await seen(caller)).toEqual([true, true, false])
-    for (const caller of [callers['deployment key'], callers.root])
-      expect(await seen(caller)).toEqual([true, true, true])
   })
 
-  test('is not made with an end that has passed', async () => {
-    const { clock } = harness
-    const make = async (seconds: number): Promise<number> => {
-      const body = { name: 'x', kind: 'attestation', expires_at: new Date(seconds * 1_000).toISOString() }
-      return (await harness.request('POST', '/organizations/alpha/keys', { ...callers.admin, body })).status
+  test('cannot have an expiration time in the past', async () => {
+    for (const [seconds, status] of [
+      [0, 400],
+      [1, 201],
+    ] as const) {
+      const expires_at = new Date((harness.clock.unixSeconds() + seconds) * 1_000).toISOString()
+      const body = { name: 'x', kind: 'attestation', expires_at }
+      expect(await harness.status('POST', KEYS, { ...callers.admin, body })).toBe(status)
     }
-    expect(await make(clock.unixSeconds())).toBe(400)
-    expect(await make(clock.unixSeconds() + 1)).toBe(201)
   })
 
-  test('for tests is not an admin key, which would have all live rights', async () => {
-    const statuses = ['attestation', 'identity', 'admin'].map(async (kind) => {
-      const body = { name: 'x', kind, environment: 'test' }
-      return (await harness.request('POST', '/organizations/alpha/keys', { ...callers.admin, body })).status
-    })
-    expect(await Promise.all(statuses)).toEqual([201, 201, 400])
+  test.each([
+    ['attestation', 201],
+    ['identity', 201],
+    // It would have all permissions of the live environment.
+    ['admin', 400],
+  ])('of the test environment and the kind %s: %i', async (kind, status) => {
+    const body = { name: 'x', kind, environment: 'test' }
+    expect(await harness.status('POST', KEYS, { ...callers.admin, body })).toBe(status)
   })
 
-  test('is judged by what the caller may do when the change is made, not when the request came', async () => {
-    const second = await harness.person({ email: 'second@example.com', deploymentAdmin: true })
-    // Another administrator takes the deployment away.
-    const status = await revokeInterrupted(second, async () => {
-      await harness.store.users.setDeploymentAdmin(second.id, false)
-      await harness.store.memberships.add(alpha.id, second.id, 'organization-admin')
-    })
-    expect(status).toBe(403)
-  })
-
-  test('is touched by no key that was revoked, and by no account that was disabled, since the request came', async () => {
+  test('is not changed by a caller who loses the permissions during the request', async () => {
+    const createRoot = (name: string) => harness.person({ email: `${name}@example.com`, deploymentAdmin: true })
+    const demoted = await createRoot('demoted')
+    const demote = async () => {
+      await store.users.setDeploymentAdmin(demoted.id, false)
+      await store.memberships.add(alpha.id, demoted.id, 'organization-admin')
+    }
+    expect(await revokeInterrupted(demoted, demote)).toBe(403)
     const key = await harness.issueKey(alpha.id, 'admin', ['admin', 'deployment'])
-    expect(await revokeInterrupted({ key }, () => harness.store.apiKeys.revoke(alpha.id, key.slice(9, 21)))).toBe(401)
-    const third = await harness.person({ email: 'third@example.com', deploymentAdmin: true })
-    expect(await revokeInterrupted(third, () => harness.store.users.setDisabled(third.id, true))).toBe(401)
+    expect(await revokeInterrupted({ key }, () => store.apiKeys.revoke(alpha.id, key.slice(9, 21)))).toBe(401)
+    const disabled = await createRoot('disabled')
+    expect(await revokeInterrupted(disabled, () => store.users.setDisabled(disabled.id, true))).toBe(401)
   })
 })

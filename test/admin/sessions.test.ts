@@ -1,89 +1,84 @@
-// Reviewing through the API: two reviewers can't overwrite each other, and nothing is decided on what one did not see.
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+// Review of sessions in the API: decisions, assignments, evidence, checks and the queue. No reviewer overwrites another's
+// decision or decides on an outdated state.
+import { describe, expect, test } from 'bun:test'
 import { evmWallet } from '../identity/support.ts'
 import { markChecksMade } from '../support/made-checks.ts'
 import { replaceChecks } from '../support/replace-checks.ts'
-import { type Harness, type Organization, type Person, startHarness } from './support/harness.ts'
+import { harnessOfTest, organizationOfTest, personOfTest } from './support/harness.ts'
 import type { CallOptions } from './support/request.ts'
 
-let harness: Harness
-let alpha: Organization
-let ada: Person
-let bob: Person
+const MISSING = ['wallets', 'fullName', 'birthDate', 'country']
+const RUNNING = expect.stringContaining('still running')
+const COMPLETION = { status: 'completed', sequence: 2, override: true }
+const SESSIONS = '/organizations/alpha/sessions'
 
-beforeEach(async () => {
-  harness = await startHarness()
-  alpha = await harness.organization('alpha')
-  ada = await harness.person({ email: 'ada@example.com', roles: { [alpha.id]: 'reviewer' } })
-  bob = await harness.person({ email: 'bob@example.com', roles: { [alpha.id]: 'reviewer' } })
-})
-afterEach(() => harness.close())
+const harness = harnessOfTest()
+const alpha = organizationOfTest(harness, 'alpha')
+const ada = personOfTest(() => harness.member(alpha, 'ada', 'reviewer'))
+const bob = personOfTest(() => harness.member(alpha, 'bob', 'reviewer'))
 
+type Json = Record<string, unknown>
 const submitted = (): Promise<string> => harness.session(alpha.id, ['submitted'])
-const call = (method: string, path: string, options: CallOptions) =>
-  harness.call(method, `/organizations/alpha/sessions${path}`, options)
-const viewerOf = () => harness.person({ email: 'viewer@example.com', roles: { [alpha.id]: 'viewer' } })
-const decide = (id: string, body: object, who = ada) => call('POST', `/${id}/decide`, { cookie: who.cookie, body })
-const assign = (id: string, user_id: string | null, version: number, who = ada) =>
-  call('PUT', `/${id}/assignment`, { cookie: who.cookie, body: { user_id, version } })
+const call = (method: string, path: string, options: CallOptions = ada) =>
+  harness.call<Json>(method, SESSIONS + path, options)
+const createViewer = () => harness.member(alpha, 'viewer', 'viewer')
+const decide = (id: string, body: object, caller: CallOptions = ada) =>
+  call('POST', `/${id}/decide`, { ...caller, body })
+const assign = (id: string, user_id: string | null, version: number, caller = ada) =>
+  call('PUT', `/${id}/assignment`, { ...caller, body: { user_id, version } })
+const eventsOf = ({ body }: { body: Json }) => body['events'] as Json[]
+const idsOf = async (query: string): Promise<readonly string[]> => {
+  const { status, body } = await call('GET', query)
+  expect(status).toBe(200)
+  return (body['data'] as { id: string }[]).map(({ id }) => id)
+}
+const statusesOf = async (requests: readonly Promise<{ status: number }>[]): Promise<readonly number[]> =>
+  (await Promise.all(requests)).map(({ status }) => status).sort()
 
 describe('a decision', () => {
-  test('is made with comments for the person and for colleagues, by a name', async () => {
+  test('has comments for the person and for reviewers, and the name of the reviewer', async () => {
     const id = await submitted()
-    const { status, body } = await decide(id, {
-      status: 'retry',
-      sequence: 2,
-      public_comment: 'The photograph is blurred.',
-      private_comment: 'Second try.',
-      corrections: ['fullName'],
-    })
-    expect([status, body['status'], body['public_comment']]).toEqual([200, 'retry', 'The photograph is blurred.'])
-    expect((body['events'] as Record<string, unknown>[]).at(-1)).toMatchObject({
-      actor: 'operator:ada@example.com',
-      public_comment: 'The photograph is blurred.',
-      private_comment: 'Second try.',
-    })
+    const comments = { public_comment: 'The photograph is blurred.', private_comment: 'Second try.' }
+    const decided = await decide(id, { status: 'retry', sequence: 2, ...comments, corrections: ['fullName'] })
+    const { status, body } = decided
+    expect([status, body['status'], body['public_comment']]).toEqual([200, 'retry', comments.public_comment])
+    expect(eventsOf(decided).at(-1)).toMatchObject({ actor: 'operator:ada@example.com', ...comments })
   })
 
-  test('on a state that is not the one that was seen is refused', async () => {
+  test('is refused if the session changed after the reviewer read it', async () => {
     const id = await submitted()
     const both = await Promise.all([
-      decide(id, { status: 'completed', sequence: 2, override: true }, ada),
+      decide(id, COMPLETION),
       decide(id, { status: 'rejected', sequence: 2, private_comment: 'Looks edited.' }, bob),
     ])
     expect(both.map(({ status }) => status).sort()).toEqual([200, 409])
     const winner = both.find(({ status }) => status === 200)
-    expect((await call('GET', `/${id}`, { cookie: ada.cookie })).body['status']).toBe(winner?.body['status'])
+    expect((await call('GET', `/${id}`)).body['status']).toBe(winner?.body['status'])
   })
 
-  test('completes an incomplete session only by an override, which the audit log and the history keep', async () => {
-    const id = await harness.session(alpha.id, ['submitted'])
+  test('completes an incomplete session only with an override, which is in the history and the audit log', async () => {
+    const id = await submitted()
     await markChecksMade(harness.store, alpha.id, id)
     const refused = await decide(id, { status: 'completed', sequence: 2 })
-    expect(refused).toMatchObject({ status: 409, body: { code: 'SESSION_INCOMPLETE' } })
-    expect(refused.body['detail']).toContain('wallets, fullName, birthDate, country')
-    expect((await decide(id, { status: 'completed', sequence: 2, override: false })).status).toBe(409)
+    expect([refused.status, refused.body['code']]).toEqual([409, 'SESSION_INCOMPLETE'])
+    expect(refused.body['detail']).toContain(MISSING.join(', '))
+    expect((await decide(id, { ...COMPLETION, override: false })).status).toBe(409)
     const wrong = await decide(id, { status: 'retry', sequence: 2, override: true })
     expect([wrong.status, wrong.body['detail']]).toEqual([400, expect.stringContaining('override')])
-    const { body } = await call('GET', `/${id}`, { cookie: ada.cookie })
-    expect(body).toMatchObject({ status: 'submitted', missing: ['wallets', 'fullName', 'birthDate', 'country'] })
-    const decided = await decide(id, { status: 'completed', sequence: 2, override: true })
-    expect((decided.body['events'] as Record<string, unknown>[]).at(-1)).toMatchObject({
-      status: 'completed',
-      overridden: ['wallets', 'fullName', 'birthDate', 'country'],
-    })
-    const { items } = await harness.store.audit.page({ organizationId: alpha.id }, { after: null, limit: 1 })
-    expect(items[0]).toMatchObject({
+    expect((await call('GET', `/${id}`)).body).toMatchObject({ status: 'submitted', missing: MISSING })
+    const decided = await decide(id, COMPLETION)
+    expect(eventsOf(decided).at(-1)).toMatchObject({ status: 'completed', overridden: MISSING })
+    expect((await harness.audited({ organizationId: alpha.id }))[0]).toMatchObject({
       action: 'session.decide',
       subject: id,
-      detail: { status: ['submitted', 'completed'], overridden: 'wallets, fullName, birthDate, country' },
+      detail: { status: ['submitted', 'completed'], overridden: MISSING.join(', ') },
     })
   })
 
-  test('completes a session that was never submitted once the checks of its wallets are made, which it has made', async () => {
-    const { store } = harness
+  test('completes a session that was not submitted only after the checks of its wallets, which it starts', async () => {
+    const { sessionChecks, sessionWallets } = harness.store
     const id = await harness.session(alpha.id, [], { environment: 'test' })
-    await store.sessionWallets.connect({
+    await sessionWallets.connect({
       organizationId: alpha.id,
       sessionId: id,
       address: evmWallet(1),
@@ -92,174 +87,128 @@ describe('a decision', () => {
       proof: { kind: 'sandbox', message: '', signature: '' },
       actor: 'person',
     })
-    const body = { status: 'completed', sequence: 2, override: true }
-    const incomplete = await decide(id, { ...body, override: false })
-    expect(incomplete.body['code']).toBe('SESSION_INCOMPLETE')
-    expect(await store.sessionChecks.isPending(alpha.id, id)).toBe(false)
-    const path = `/organizations/alpha/sessions/${id}/decide`
-    const pending = await harness.request('POST', path, { cookie: ada.cookie, body })
+    expect((await decide(id, { ...COMPLETION, override: false })).body['code']).toBe('SESSION_INCOMPLETE')
+    expect(await sessionChecks.isPending(alpha.id, id)).toBe(false)
+    const pending = await harness.request('POST', `${SESSIONS}/${id}/decide`, { ...ada, body: COMPLETION })
     expect([pending.status, pending.headers.get('retry-after')]).toEqual([409, '5'])
-    expect(await pending.json()).toMatchObject({ detail: expect.stringContaining('still running') })
-    expect(await store.sessionChecks.isPending(alpha.id, id)).toBe(true)
-    await store.sessionChecks.markMade({ organizationId: alpha.id, sessionId: id, sequence: 2 })
-    expect((await decide(id, body)).body['status']).toBe('completed')
+    expect(await pending.json()).toMatchObject({ detail: RUNNING })
+    expect(await sessionChecks.isPending(alpha.id, id)).toBe(true)
+    await sessionChecks.markMade({ organizationId: alpha.id, sessionId: id, sequence: 2 })
+    expect((await decide(id, COMPLETION)).body['status']).toBe('completed')
   })
 
-  test('can’t take back a completed session by accident; an admin revokes it', async () => {
+  test('does not change a completed session, which only an admin can revoke', async () => {
     const id = await submitted()
-    const pending = await decide(id, { status: 'completed', sequence: 2, override: true })
-    expect([pending.status, pending.body['detail']]).toEqual([409, expect.stringContaining('still running')])
+    const pending = await decide(id, COMPLETION)
+    expect([pending.status, pending.body['detail']]).toEqual([409, RUNNING])
     await markChecksMade(harness.store, alpha.id, id)
-    await decide(id, { status: 'completed', sequence: 2, override: true })
-    const rejected = { status: 'rejected', sequence: 3, public_comment: 'The document was altered.' }
-    expect((await decide(id, rejected)).status).toBe(409)
-    const revoke = (options: CallOptions) => call('POST', `/${id}/revoke`, { ...options, body: rejected })
-    expect((await revoke({ cookie: ada.cookie })).status).toBe(403)
-    const { body } = await revoke({ key: alpha.key })
-    expect(body['status']).toBe('rejected')
-    const [made, last] = [0, -1].map((at) => (body['events'] as Record<string, unknown>[]).at(at))
-    expect([made?.['actor'], made?.['key_name'], last?.['key_name']]).toEqual(['key:test', null, 'test'])
+    await decide(id, COMPLETION)
+    const body = { status: 'rejected', sequence: 3, public_comment: 'The document was altered.' }
+    expect((await decide(id, body)).status).toBe(409)
+    const revoke = (caller: CallOptions) => call('POST', `/${id}/revoke`, { ...caller, body })
+    expect((await revoke(ada)).status).toBe(403)
+    const revoked = await revoke({ key: alpha.key })
+    expect(revoked.body['status']).toBe('rejected')
+    const events = eventsOf(revoked)
+    expect(events[0]).toMatchObject({ actor: 'key:test', key_name: null })
+    expect(events.at(-1)?.['key_name']).toBe('test')
     expect((await revoke({ key: alpha.key })).status).toBe(409)
   })
 
-  test('a final rejection says why, to the person or to colleagues; sending back need not', async () => {
+  test('to reject requires a comment, and to request changes does not', async () => {
     const id = await submitted()
     for (const comments of [{}, { public_comment: null }, { public_comment: '', private_comment: '' }]) {
-      const refused = await decide(id, { status: 'rejected', sequence: 2, ...comments })
-      expect([refused.status, refused.body['detail']]).toEqual([
-        400,
-        expect.stringContaining('or private_comment is required'),
-      ])
+      const { status, body } = await decide(id, { status: 'rejected', sequence: 2, ...comments })
+      expect([status, body['detail']]).toEqual([400, expect.stringContaining('or private_comment is required')])
+    }
+    for (const comments of [{ public_comment: 'x'.repeat(1_001) }, { private_comment: 'a\u0000b' }]) {
+      expect((await decide(id, { status: 'rejected', sequence: 2, ...comments })).status).toBe(400)
     }
     expect((await decide(id, { status: 'retry', sequence: 2 })).body['status']).toBe('retry')
-    const other = await submitted()
-    const decided = await decide(other, { status: 'rejected', sequence: 2, private_comment: 'On a list.' })
+    const rejection = { status: 'rejected', sequence: 2, private_comment: 'On a list.' }
+    const decided = await decide(await submitted(), rejection)
     expect(decided.body).toMatchObject({ status: 'rejected', language: null })
-    const third = await submitted()
-    await decide(third, { status: 'completed', sequence: 2, override: true })
+    const completed = await submitted()
+    await decide(completed, COMPLETION)
     const body = { status: 'rejected', sequence: 3 }
-    expect((await call('POST', `/${third}/revoke`, { key: alpha.key, body })).status).toBe(400)
-  })
-
-  test('a comment that is too long or not printable is refused', async () => {
-    const id = await submitted()
-    expect((await decide(id, { status: 'rejected', sequence: 2, public_comment: 'x'.repeat(1_001) })).status).toBe(400)
-    expect((await decide(id, { status: 'rejected', sequence: 2, private_comment: 'a\u0000b' })).status).toBe(400)
-  })
-})
-
-describe('the queue', () => {
-  test('comes oldest first where asked, says since when each waits, and leaves out what is newer than a time', async () => {
-    const [one, two] = [await submitted(), await submitted()]
-    const queue = async (query: string) =>
-      (await call('GET', `?${query}`, { cookie: ada.cookie })).body['data'] as { id: string; submitted_at: string }[]
-    expect((await queue('order=oldest')).map(({ id }) => id)).toEqual([one, two])
-    expect((await queue('order=newest')).map(({ id }) => id)).toEqual([two, one])
-    const [first] = await queue('order=oldest&limit=1')
-    expect(first?.submitted_at).toBeString()
-    expect(await queue('created_before=2001-01-01')).toEqual([])
-    expect(await queue('created_before=2101-01-01')).toHaveLength(2)
-    expect((await call('GET', '?created_before=today', { cookie: ada.cookie })).status).toBe(400)
+    expect((await call('POST', `/${completed}/revoke`, { key: alpha.key, body })).status).toBe(400)
   })
 })
 
 describe('an assignment', () => {
-  test('goes to one of two who reach for it', async () => {
+  test('at the same time as another is refused', async () => {
     const id = await submitted()
-    const both = await Promise.all([assign(id, ada.id, 0, ada), assign(id, bob.id, 0, bob)])
-    expect(both.map(({ status }) => status).sort()).toEqual([200, 409])
+    expect(await statusesOf([assign(id, ada.id, 0), assign(id, bob.id, 0, bob)])).toEqual([200, 409])
   })
 
-  test('is needed by no one, and keeps others off who did not take it over', async () => {
+  test('prevents decisions of others until they take it over', async () => {
     const id = await submitted()
     expect((await assign(id, ada.id, 0)).body).toEqual({ assigned_to: ada.id, assignment_version: 1 })
-    expect((await decide(id, { status: 'completed', sequence: 2, override: true }, bob)).status).toBe(409)
-    expect(
-      (
-        await call('POST', `/${id}/decide`, {
-          key: alpha.key,
-          body: { status: 'completed', sequence: 2, override: true },
-        })
-      ).status,
-    ).toBe(409)
+    for (const caller of [bob, { key: alpha.key }]) expect((await decide(id, COMPLETION, caller)).status).toBe(409)
     expect((await assign(id, bob.id, 0, bob)).status).toBe(409)
     expect((await assign(id, bob.id, 1, bob)).status).toBe(200)
     await markChecksMade(harness.store, alpha.id, id)
-    expect((await decide(id, { status: 'completed', sequence: 2, override: true }, ada)).status).toBe(409)
-    expect((await decide(id, { status: 'completed', sequence: 2, override: true }, bob)).status).toBe(200)
+    expect((await decide(id, COMPLETION)).status).toBe(409)
+    expect((await decide(id, COMPLETION, bob)).status).toBe(200)
   })
 
-  test('is given up again, and shows in the queue', async () => {
+  test('filters the queue, and can be removed', async () => {
     const [one, two] = [await submitted(), await submitted()]
     await assign(one, ada.id, 0)
-    const queue = async (query: string) =>
-      ((await call('GET', `?status=submitted&${query}`, { cookie: ada.cookie })).body['data'] as { id: string }[]).map(
-        ({ id }) => id,
-      )
-    expect(await queue('assigned_to=nobody')).toEqual([two])
-    expect(await queue(`assigned_to=${ada.id}`)).toEqual([one])
+    const queue = (assignee: string) => idsOf(`?status=submitted&assigned_to=${assignee}`)
+    expect([await queue('nobody'), await queue(ada.id)]).toEqual([[two], [one]])
     await assign(one, null, 1)
-    expect((await queue('assigned_to=nobody')).sort()).toEqual([one, two].sort())
+    expect((await queue('nobody')).toSorted()).toEqual([one, two].sort())
   })
 
-  test('is for those who may review here', async () => {
+  test('is possible only to reviewers of the organization', async () => {
     const id = await submitted()
-    const viewer = await viewerOf()
     const stranger = await harness.person({ email: 'stranger@example.com' })
-    expect((await assign(id, viewer.id, 0)).status).toBe(409)
-    expect((await assign(id, stranger.id, 0)).status).toBe(404)
-    expect((await assign(id, 'user_nobody', 0)).status).toBe(404)
+    expect((await assign(id, (await createViewer()).id, 0)).status).toBe(409)
+    for (const userId of [stranger.id, 'user_nobody']) expect((await assign(id, userId, 0)).status).toBe(404)
   })
 })
 
 describe('evidence', () => {
-  test('is opened by reviewers, and every reading is in the audit log', async () => {
+  test.each([
+    ['fields', { full_name: 'Ada Example' }, undefined],
+    ['zone', { surname: 'EXAMPLE', issuer: 'D', birth_date: '1990-01-01' }, 'zone'],
+  ])('in %s is read by reviewers, and each reading is in the audit log', async (part, expected, recorded) => {
     const id = await submitted()
-    const viewer = await viewerOf()
-    expect((await call('POST', `/${id}/evidence/fields`, { cookie: viewer.cookie, body: {} })).status).toBe(403)
-    const { body } = await call('POST', `/${id}/evidence/fields`, { cookie: ada.cookie, body: {} })
-    expect(body['full_name']).toBe('Ada Example')
-    const items = await harness.audited({ action: 'session.evidence-read' })
-    expect(items.map(({ actor, subject }) => [actor, subject])).toEqual([[`user:${ada.id}`, id]])
-    expect(JSON.stringify(items)).not.toContain('Ada Example')
+    const read = async (caller: CallOptions) => call('POST', `/${id}/evidence/${part}`, { ...caller, body: {} })
+    expect((await read(await createViewer())).status).toBe(403)
+    expect((await read(ada)).body).toMatchObject(expected)
+    const entries = await harness.audited({ action: 'session.evidence-read' })
+    expect(entries).toMatchObject([{ actor: `user:${ada.id}`, subject: id }])
+    if (recorded !== undefined) expect(entries[0]?.detail).toEqual({ part: recorded })
+    expect(JSON.stringify(entries)).not.toMatch(/Example|EXAMPLE/)
   })
 
-  test('is not stored for a repeated Idempotency-Key: each reading is recorded', async () => {
+  test('is not stored for an Idempotency-Key, and each reading is recorded', async () => {
+    const options = { key: alpha.key, body: {}, headers: { 'idempotency-key': 'read' } }
     const id = await submitted()
-    const read = () =>
-      call('POST', `/${id}/evidence/fields`, { key: alpha.key, body: {}, headers: { 'idempotency-key': 'read' } })
     for (let count = 1; count <= 2; count++) {
-      expect((await read()).body['full_name']).toBe('Ada Example')
+      expect((await call('POST', `/${id}/evidence/fields`, options)).body['full_name']).toBe('Ada Example')
       expect(await harness.audited({ action: 'session.evidence-read' })).toHaveLength(count)
     }
     expect(await harness.store.database.query('SELECT * FROM admin_idempotency')).toEqual([])
   })
-
-  test('that the service read itself is shown to reviewers, and that is in the audit log', async () => {
-    const id = await submitted()
-    const viewer = await viewerOf()
-    expect((await call('POST', `/${id}/evidence/zone`, { cookie: viewer.cookie, body: {} })).status).toBe(403)
-    const { body } = await call('POST', `/${id}/evidence/zone`, { cookie: ada.cookie, body: {} })
-    expect(body).toMatchObject({ surname: 'EXAMPLE', issuer: 'D', birth_date: '1990-01-01' })
-    const items = await harness.audited({ action: 'session.evidence-read' })
-    expect(items.map(({ subject, detail }) => [subject, detail])).toEqual([[id, { part: 'zone' }]])
-  })
 })
 
 describe('the checks of documents', () => {
-  test('are shown to reviewers with what they found, and wait until they are made', async () => {
+  test('are pending until they finish, and are shown to reviewers of the organization', async () => {
+    const { sessionChecks, sessionOrigins } = harness.store
     const id = await submitted()
-    const read = async (who = ada) => call('GET', `/${id}/checks/documents`, { cookie: who.cookie })
+    const read = (caller: CallOptions = ada) => call('GET', `/${id}/checks/documents`, caller)
     expect((await read()).body).toEqual({ waiting: true, checks: [], address_country: null })
-    const [target] = await harness.store.sessionChecks.claim(1, 60)
+    const [target] = await sessionChecks.claim(1, 60)
     await replaceChecks(harness.store, target!, 'document', [
       { name: 'document.number', outcome: 'look', detail: { sessions: ['other'] }, version: 'v1' },
       { name: 'document.zone', outcome: 'invented', detail: {}, version: 'v1' },
     ])
-    await harness.store.sessionChecks.finish(target!)
-    await harness.store.sessionOrigins.note(alpha.id, id, 'FR')
-    const { body } = await read()
-    expect(body).toMatchObject({
+    await sessionChecks.finish(target!)
+    await sessionOrigins.note(alpha.id, id, 'FR')
+    expect((await read()).body).toMatchObject({
       waiting: false,
       address_country: 'FR',
       checks: [
@@ -267,33 +216,34 @@ describe('the checks of documents', () => {
         { check: 'document.zone', outcome: 'not-done' },
       ],
     })
-    const viewer = await viewerOf()
-    expect((await read(viewer)).status).toBe(403)
-    const beta = await harness.organization('beta')
-    const stranger = await harness.person({ email: 'eve@example.com', roles: { [beta.id]: 'reviewer' } })
-    const elsewhere = await harness.request('GET', `/organizations/beta/sessions/${id}/checks/documents`, stranger)
-    expect(elsewhere.status).toBe(404)
+    expect((await read(await createViewer())).status).toBe(403)
+    const stranger = await harness.member(await harness.organization('beta'), 'eve', 'reviewer')
+    expect(await harness.status('GET', `/organizations/beta/sessions/${id}/checks/documents`, stranger)).toBe(404)
   })
 
-  test('ask for the age that the organization’s admins set', async () => {
-    const boss = await harness.person({ email: 'boss@example.com', roles: { [alpha.id]: 'organization-admin' } })
-    const change = (body: object, who = boss) =>
-      harness.request('PUT', '/organizations/alpha/minimum-age', { cookie: who.cookie, body })
-    const put = (years: unknown, who = boss) => change({ years }, who)
-    expect((await put(21, ada)).status).toBe(403)
-    expect((await put(0)).status).toBe(400)
-    expect((await put(21)).status).toBe(200)
-    const read = await harness.request('GET', '/organizations/alpha/minimum-age', { cookie: ada.cookie })
+  test('use the minimum age that an organization admin sets', async () => {
+    const admin = await harness.member(alpha, 'admin')
+    const path = '/organizations/alpha/minimum-age'
+    const change = (body: object, caller = admin) => harness.call('PUT', path, { ...caller, body })
     const levels = { basic: null, standard: null, enhanced: null }
-    expect(await read.json()).toEqual({ years: 21, levels })
-    expect((await change({ levels: { enhanced: 100 } })).status).toBe(400)
-    expect((await change({})).status).toBe(400)
-    const enhanced = { ...levels, enhanced: 25 }
-    expect(await (await change({ levels: { enhanced: 25 } })).json()).toEqual({ years: 21, levels: enhanced })
-    expect(await (await change({ years: 20, levels: { enhanced: null } })).json()).toEqual({ years: 20, levels })
-    expect((await put(null)).status).toBe(200)
-    const items = await harness.audited({ action: 'organization.minimum-age' })
-    expect(items.map(({ detail }) => detail)).toEqual([
+    expect((await change({ years: 21 }, ada)).status).toBe(403)
+    for (const wrong of [{ years: 0 }, { levels: { enhanced: 100 } }, {}]) {
+      expect((await change(wrong)).status).toBe(400)
+    }
+    expect((await change({ years: 21 })).status).toBe(200)
+    expect((await harness.call('GET', path, ada)).body).toEqual({ years: 21, levels })
+    for (const [body, expected] of [
+      [{ levels: { enhanced: 25 } }, { years: 21, levels: { ...levels, enhanced: 25 } }],
+      [
+        { years: 20, levels: { enhanced: null } },
+        { years: 20, levels },
+      ],
+      [{ years: null }, { years: null, levels }],
+    ] as const) {
+      expect(await change(body)).toEqual({ status: 200, body: expected })
+    }
+    const entries = await harness.audited({ action: 'organization.minimum-age' })
+    expect(entries.map(({ detail }) => detail)).toEqual([
       { years: [20, null] },
       { years: [21, 20], enhanced: [25, null] },
       { enhanced: [null, 25] },
@@ -302,92 +252,77 @@ describe('the checks of documents', () => {
   })
 })
 
-describe('the queue', () => {
-  const hit = (entry: string) => ({
-    entry,
-    list: 'ofac-sdn',
-    versionId: 'v1',
-    name: 'LISTED',
-    subject: 'person',
-    basis: 'b',
-    subjectBasis: 's',
-    score: 90,
-    why: [],
-  })
-  const found = (sessionId: string, entries: readonly string[]) =>
-    replaceChecks(harness.store, { organizationId: alpha.id, sessionId }, 'lists', [
-      { name: 'lists.names', outcome: 'passed', detail: {}, version: 'k', hits: entries.map(hit) },
-    ])
-  const idsOf = async (query: string): Promise<readonly string[]> => {
-    const { status, body } = await call('GET', query, { cookie: ada.cookie })
-    expect(status).toBe(200)
-    return (body['data'] as { id: string }[]).map(({ id }) => id).sort()
+describe('a hit', () => {
+  const findHits = (sessionId: string, ...entries: readonly string[]) => {
+    const hits = entries.map((entry) => ({
+      entry,
+      list: 'ofac-sdn',
+      versionId: 'v1',
+      name: 'LISTED',
+      subject: 'person',
+      basis: 'b',
+      subjectBasis: 's',
+      score: 90,
+      why: [],
+    }))
+    const target = { organizationId: alpha.id, sessionId }
+    const check = { name: 'lists.names', outcome: 'passed', detail: {}, version: 'k', hits }
+    return replaceChecks(harness.store, target, 'lists', [check])
+  }
+  const hitsOf = (sessionId: string) => harness.store.screeningChecks.hits(alpha.id, sessionId)
+  const decideHit = async (sessionId: string, changes: object, options: CallOptions = ada, at = 0) => {
+    const body = { reason: 'The photo is another.', ...changes }
+    return call('POST', `/${sessionId}/checks/lists/${(await hitsOf(sessionId))[at]?.id}`, { ...options, body })
   }
 
-  test('a decision about a hit needs the assignment of an open session, and the state that the reviewer read', async () => {
+  test('is decided only by the assignee of an open session, with the state that the reviewer read', async () => {
     const id = await submitted()
-    await found(id, ['1'])
-    const [{ id: hitId } = { id: '' }] = await harness.store.screeningChecks.hits(alpha.id, id)
-    const decideHit = async (state: string, expected: string | undefined, who: object) => {
-      const body = { state, reason: 'The photo is another.', ...(expected === undefined ? {} : { expected }) }
-      const answer = await call('POST', `/${id}/checks/lists/${hitId}`, { ...who, body })
-      const [hit] = await harness.store.screeningChecks.hits(alpha.id, id)
-      return [answer.status, hit?.state]
-    }
+    await findHits(id, '1')
     await assign(id, bob.id, 0, bob)
-    expect(await decideHit('cleared', 'open', { cookie: ada.cookie })).toEqual([409, 'open'])
-    expect(await decideHit('cleared', 'open', { key: alpha.key })).toEqual([409, 'open'])
-    expect(await decideHit('confirmed', 'open', { cookie: bob.cookie })).toEqual([200, 'confirmed'])
-    expect(await decideHit('cleared', 'open', { cookie: bob.cookie })).toEqual([409, 'confirmed'])
-    expect(await decideHit('cleared', 'confirmed', { cookie: bob.cookie })).toEqual([200, 'cleared'])
+    const key = { key: alpha.key }
+    const expectDecision = async (caller: CallOptions, changes: object, status: number, state: string) => {
+      const decided = await decideHit(id, changes, caller)
+      expect([decided.status, (await hitsOf(id))[0]?.state as string]).toEqual([status, state])
+    }
+    await expectDecision(ada, { state: 'cleared', expected: 'open' }, 409, 'open')
+    await expectDecision(key, { state: 'cleared', expected: 'open' }, 409, 'open')
+    await expectDecision(bob, { state: 'confirmed', expected: 'open' }, 200, 'confirmed')
+    await expectDecision(bob, { state: 'cleared', expected: 'open' }, 409, 'confirmed')
+    await expectDecision(bob, { state: 'cleared', expected: 'confirmed' }, 200, 'cleared')
     await markChecksMade(harness.store, alpha.id, id)
-    expect((await decide(id, { status: 'completed', sequence: 2, override: true }, bob)).status).toBe(200)
-    expect(await decideHit('confirmed', undefined, { cookie: ada.cookie })).toEqual([200, 'confirmed'])
+    expect((await decide(id, COMPLETION, bob)).status).toBe(200)
+    await expectDecision(ada, { state: 'confirmed' }, 200, 'confirmed')
   })
 
-  test('a decision about a hit is made once per Idempotency-Key, and similar names are not stored', async () => {
+  test('is decided once per Idempotency-Key, and similar names are not stored', async () => {
     const id = await submitted()
-    await found(id, ['1'])
-    const [hit] = await harness.store.screeningChecks.hits(alpha.id, id)
-    const decideHit = () =>
-      call('POST', `/${id}/checks/lists/${hit?.id}`, {
-        key: alpha.key,
-        body: { state: 'cleared', reason: 'The photo is another.' },
-        headers: { 'idempotency-key': 'cleared' },
-      })
-    const { status, body } = await decideHit()
+    await findHits(id, '1')
+    const options = { key: alpha.key, headers: { 'idempotency-key': 'cleared' } }
+    const { status, body } = await decideHit(id, { state: 'cleared' }, options)
     expect([status, (body['hits'] as unknown[]).length]).toEqual([200, 1])
     const stored = await harness.store.database.query('SELECT response_body AS body FROM admin_idempotency')
     expect(stored).toEqual([{ body: '' }])
-    const again = await decideHit()
+    const again = await decideHit(id, { state: 'cleared' }, options)
     expect([again.status, again.body['detail']]).toEqual([409, expect.stringContaining('made its change')])
     expect(await harness.audited({ action: 'screening.hit' })).toHaveLength(1)
   })
 
-  test('shows the hits of each session by what was decided, and is cut by them and by level', async () => {
+  test('is counted in the queue by its state, and filters and sorts the queue', async () => {
     const [none, open, cleared] = [await submitted(), await submitted(), await submitted()]
-    await found(open, ['1', '2'])
-    await found(cleared, ['3'])
-    const decideHit = async (sessionId: string, at: number, state: 'cleared' | 'confirmed') => {
-      const hits = await harness.store.screeningChecks.hits(alpha.id, sessionId)
-      const body = { state, reason: 'Another date of birth.' }
-      return call('POST', `/${sessionId}/checks/lists/${hits[at]?.id}`, { cookie: ada.cookie, body })
-    }
-    expect((await decideHit(cleared, 0, 'cleared')).status).toBe(200)
-    expect((await decideHit(open, 0, 'confirmed')).status).toBe(200)
+    await findHits(open, '1', '2')
+    await findHits(cleared, '3')
+    expect((await decideHit(cleared, { state: 'cleared' })).status).toBe(200)
+    expect((await decideHit(open, { state: 'confirmed' })).status).toBe(200)
     await harness.store.database.execute('UPDATE sessions SET level = 2 WHERE id = ?', [cleared])
 
-    const { body } = await call('GET', '?status=submitted', { cookie: ada.cookie })
+    const { body } = await call('GET', '?status=submitted')
     const shown = (body['data'] as { id: string; hits: object }[]).map(({ id, hits }) => [id, hits] as const)
-    expect(new Map(shown)).toEqual(
-      new Map([
-        [none, { open: 0, cleared: 0, confirmed: 0 }],
-        [open, { open: 1, cleared: 0, confirmed: 1 }],
-        [cleared, { open: 0, cleared: 1, confirmed: 0 }],
-      ]),
-    )
-    const one = await call('GET', `/${open}`, { cookie: ada.cookie })
-    expect(one.body['hits']).toEqual({ open: 1, cleared: 0, confirmed: 1 })
+    expect(Object.fromEntries(shown)).toEqual({
+      [none]: { open: 0, cleared: 0, confirmed: 0 },
+      [open]: { open: 1, cleared: 0, confirmed: 1 },
+      [cleared]: { open: 0, cleared: 1, confirmed: 0 },
+    })
+    expect((await call('GET', `/${open}`)).body['hits']).toEqual({ open: 1, cleared: 0, confirmed: 1 })
     for (const [query, ids] of [
       ['?hits=open', [open]],
       ['?hits=confirmed', [open]],
@@ -397,25 +332,39 @@ describe('the queue', () => {
       ['?level=standard&hits=cleared', [cleared]],
       ['?level=standard&hits=open', []],
     ] as const) {
-      expect([query, await idsOf(query)]).toEqual([query, ids])
+      expect([query, (await idsOf(query)).toSorted()]).toEqual([query, [...ids]])
     }
-    const [first, second] = [none, cleared].sort()
     const later = await submitted()
-    await found(later, ['4'])
-    // Whatever the size of a page, each session once: those with open hits first, then the longest waiting.
+    await findHits(later, '4')
+    // Sessions with open hits come first, then the longest waiting.
+    const expected = [open, later, ...[none, cleared].sort()]
     for (const limit of [1, 2, 3, 4, 50]) {
       const ids: string[] = []
-      let cursor = ''
-      do {
-        const page = await call('GET', `?status=submitted&order=hits&limit=${limit}${cursor}`, { cookie: ada.cookie })
+      let cursor: string | null = ''
+      while (cursor !== null) {
+        const page = await call('GET', `?status=submitted&order=hits&limit=${limit}${cursor}`)
         ids.push(...(page.body['data'] as { id: string }[]).map(({ id }) => id))
         const next = page.body['next_cursor'] as string | null
-        cursor = next === null ? '' : `&cursor=${next}`
-      } while (cursor !== '')
-      expect([limit, ids]).toEqual([limit, [open, later, first ?? '', second ?? '']])
+        cursor = next === null ? null : `&cursor=${next}`
+      }
+      expect([limit, ids]).toEqual([limit, expected])
     }
-    const other = (await call('GET', '?status=submitted&limit=1', { cookie: ada.cookie })).body['next_cursor']
-    expect((await call('GET', `?order=hits&cursor=${other}`, { cookie: ada.cookie })).status).toBe(400)
-    expect((await call('GET', '?hits=some', { cookie: ada.cookie })).status).toBe(400)
+    const other = (await call('GET', '?status=submitted&limit=1')).body['next_cursor']
+    for (const query of [`?order=hits&cursor=${other}`, '?hits=some']) {
+      expect((await call('GET', query)).status).toBe(400)
+    }
   })
+})
+
+test('the queue is sorted and filtered by time, and shows the time of submission', async () => {
+  const [one, two] = [await submitted(), await submitted()]
+  expect([await idsOf('?order=oldest'), await idsOf('?order=newest')]).toEqual([
+    [one, two],
+    [two, one],
+  ])
+  const { body } = await call('GET', '?order=oldest&limit=1')
+  expect((body['data'] as Json[])[0]?.['submitted_at']).toBeString()
+  expect(await idsOf('?created_before=2001-01-01')).toEqual([])
+  expect(await idsOf('?created_before=2101-01-01')).toHaveLength(2)
+  expect((await call('GET', '?created_before=today')).status).toBe(400)
 })

@@ -1,4 +1,3 @@
-// The API form of a record: names and times follow the schema, and no undeclared field is returned.
 import { expect, test } from 'bun:test'
 import { closed, nullable, Type, time } from '../../src/admin/schema.ts'
 import { shown } from '../../src/admin/shown.ts'
@@ -11,7 +10,7 @@ const CONTACT = closed({
   ended_at: nullable(time()),
 })
 
-test('A record is shown with the members of its schema', () => {
+test('a record is returned with the names and times of its schema, without undeclared fields', () => {
   const record = { id: 'c1', fullName: 'Ada', createdAtSeconds: 0, endedAtSeconds: null, passwordHash: 'secret' }
   expect(shown(CONTACT, record, { kind: 'person' })).toEqual({
     id: 'c1',

@@ -1,46 +1,33 @@
-// A sign-in, or a proposal of one-time codes, that is under way while its account changes. Each test makes the change between
-// the check and the transaction.
-import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
-import { hotp, totpStep } from '../../src/admin/accounts/totp.ts'
-import type { Route } from '../../src/admin/route.ts'
-import { ADMIN_ROUTES } from './support/all-routes.ts'
+// Changes of an account during its sign-in, or during a proposal of one-time codes: each test makes the change between the check
+// and the transaction.
+import { beforeEach, expect, spyOn, test } from 'bun:test'
+import { routeOf, routesWith } from './support/all-routes.ts'
 import { createSoftwareAuthenticator } from './support/authenticator.ts'
-import { decodeBase32 } from './support/base32.ts'
-import { type Harness, PASSWORD, type Person, startHarness } from './support/harness.ts'
+import { harnessOfTest, PASSWORD, type Person } from './support/harness.ts'
+import { codeOf, enableTotp, proposeTotp } from './support/one-time-codes.ts'
 import { addPasskey, answerOffer, offerChallenge } from './support/passkeys.ts'
 import { cookieOf, toRequest } from './support/request.ts'
 
-let harness: Harness
+const harness = harnessOfTest()
 let ada: Person
 
 beforeEach(async () => {
-  harness = await startHarness()
   ada = await harness.person({ email: 'ada@example.com' })
 })
-afterEach(() => harness.close())
 
-const send = (method: string, path: string, body: object, { cookie } = ada): Promise<Response> =>
-  harness.request(method, path, { cookie, body })
-const propose = async (): Promise<Uint8Array> =>
-  decodeBase32(((await (await send('POST', '/me/totp', {})).json()) as { secret: string }).secret)
-const codeOf = (secret: Uint8Array): string => hotp(secret, totpStep(harness.clock.unixSeconds()))
-const confirm = (secret: Uint8Array): Promise<Response> => send('POST', '/me/totp/confirm', { code: codeOf(secret) })
-const turnCodesOn = async (): Promise<Uint8Array> => {
-  const secret = await propose()
-  expect((await confirm(secret)).status).toBe(200)
-  return secret
-}
+const enableCodes = () => enableTotp(harness, ada)
 const changePassword = async (): Promise<void> => {
   const body = { current_password: PASSWORD, new_password: 'another fine long one' }
-  const changed = await send('PUT', '/me/password', body)
+  const changed = await harness.request('PUT', '/me/password', { ...ada, body })
   expect(changed.status).toBe(204)
   ada = { ...ada, cookie: cookieOf(changed) }
 }
 const signIn = (): Promise<Response> =>
   harness.request('POST', '/sign-in', { body: { email: 'ada@example.com', password: PASSWORD } })
-const sessionsOfAda = async (): Promise<number> => (await harness.store.userSessions.listOf(ada.id)).length
+const countSessions = async (): Promise<number> => (await harness.store.userSessions.listOf(ada.id)).length
+const hasTotp = async () => (await harness.store.users.find(ada.id))?.hasTotp
 
-/** Runs `change` once, when `target`'s method has answered. */
+/** Runs `change` once, after a method returned. */
 const after = (target: object, method: string, change: () => Promise<unknown>): void => {
   const methods = target as Record<string, (...values: unknown[]) => Promise<unknown>>
   const real = methods[method]?.bind(target)
@@ -51,65 +38,64 @@ const after = (target: object, method: string, change: () => Promise<unknown>): 
   })
 }
 
-/** Sends a request whose handler is interrupted by `change` before its transaction. */
-const interrupted = (operationId: string, body: object, change: () => Promise<unknown>): Promise<Response> => {
-  const found = ADMIN_ROUTES.find((route) => route.operationId === operationId)
-  if (found === undefined) throw new Error(operationId)
-  const handle: Route['handle'] = (call) =>
-    found.handle({
-      ...call,
-      write: async (work) => {
-        await change()
-        return call.write(work)
-      },
-    })
-  return harness.apiOver([{ ...found, handle }])(toRequest(found.method, found.path, { cookie: ada.cookie, body }))
+/** Runs `change` before the transaction of a request; returns the status. */
+const interrupted = async (operationId: string, body: object, change: () => Promise<unknown>): Promise<number> => {
+  const routes = routesWith(operationId, (handle) => (call) => {
+    const write: typeof call.write = async (work, kept) => {
+      await change()
+      return call.write(work, kept)
+    }
+    return handle({ ...call, write })
+  })
+  const { method, path } = routeOf(operationId)
+  return (await harness.apiOver(routes)(toRequest(method, path, { cookie: ada.cookie, body }))).status
 }
 
-test('a proposal does not turn off the codes that are turned on meanwhile', async () => {
-  expect((await interrupted('proposeTotp', {}, turnCodesOn)).status).toBe(409)
-  expect((await harness.store.users.find(ada.id))?.hasTotp).toBe(true)
+test('a proposal does not disable codes that are enabled meanwhile', async () => {
+  expect(await interrupted('proposeTotp', {}, enableCodes)).toBe(409)
+  expect(await hasTotp()).toBe(true)
 })
 
-test('a code confirms only the secret that it was checked against', async () => {
-  const secret = await propose()
-  expect((await interrupted('confirmTotp', { code: codeOf(secret) }, propose)).status).toBe(409)
-  expect((await harness.store.users.find(ada.id))?.hasTotp).toBe(false)
+test('a code confirms only the secret that it was checked with', async () => {
+  const code = codeOf(harness, await proposeTotp(harness, ada))
+  expect(await interrupted('confirmTotp', { code }, () => proposeTotp(harness, ada))).toBe(409)
+  expect(await hasTotp()).toBe(false)
 })
 
 test.each([
   ['the password is changed', changePassword],
-  ['one-time codes are turned on', turnCodesOn],
-])('a password that was right before gives no session after %s', async (_, change) => {
+  ['one-time codes are enabled', enableCodes],
+])('a checked password creates no session if %s meanwhile', async (_, change) => {
   after(harness.services.passwords, 'verify', change)
   expect((await signIn()).status).toBe(401)
-  expect(await sessionsOfAda()).toBe(1)
+  expect(await countSessions()).toBe(1)
 })
 
-test('a password gives a session while one-time codes are only proposed', async () => {
-  after(harness.services.passwords, 'verify', propose)
+test('a password creates a session if one-time codes are only proposed meanwhile', async () => {
+  after(harness.services.passwords, 'verify', () => proposeTotp(harness, ada))
   expect((await signIn()).status).toBe(200)
 })
 
-test('a password owes the passkey that is added while it is checked', async () => {
+test('a password is not sufficient if a passkey is added meanwhile', async () => {
   after(harness.services.passwords, 'verify', () => addPasskey(harness, ada, createSoftwareAuthenticator()))
   expect(await (await signIn()).json()).toEqual({ signed_in: false, second_factors: ['passkey'] })
 })
 
-test('a code gives no session after the password is changed', async () => {
-  const secret = await turnCodesOn()
+test('a checked code creates no session if the password is changed meanwhile', async () => {
+  const { code } = await enableCodes()
   harness.clock.advance(30)
-  const half = { ...ada, cookie: cookieOf(await signIn()) }
+  const cookie = cookieOf(await signIn())
   after(harness.store.users, 'spendTotpStep', changePassword)
-  expect((await send('POST', '/sign-in/code', { code: codeOf(secret) }, half)).status).toBe(401)
-  expect(await sessionsOfAda()).toBe(1)
+  expect(await harness.status('POST', '/sign-in/code', { cookie, body: { code: code() } })).toBe(401)
+  expect(await countSessions()).toBe(1)
 })
 
-test('a passkey gives no session after it is removed', async () => {
+test('a checked passkey creates no session if it is deleted meanwhile', async () => {
   const device = createSoftwareAuthenticator()
   await addPasskey(harness, ada, device)
-  after(harness.services.passkeys, 'checkAssertion', () => send('DELETE', `/me/passkeys/${device.id}`, {}))
+  const remove = () => harness.request('DELETE', `/me/passkeys/${device.id}`, ada)
+  after(harness.services.passkeys, 'checkAssertion', remove)
   const body = answerOffer(device, await offerChallenge(harness, '/sign-in/passkey/options'))
-  expect((await harness.request('POST', '/sign-in/passkey', { body })).status).toBe(401)
-  expect(await sessionsOfAda()).toBe(1)
+  expect(await harness.status('POST', '/sign-in/passkey', { body })).toBe(401)
+  expect(await countSessions()).toBe(1)
 })

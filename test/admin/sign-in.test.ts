@@ -1,389 +1,334 @@
-// Signing in as people do it and as attackers try it.
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+// Signing in with a password, a second factor or a link, by people and attackers.
+import { describe, expect, test } from 'bun:test'
 import { hashToken, newToken } from '../../src/admin/accounts/token.ts'
-import { hotp, totpStep } from '../../src/admin/accounts/totp.ts'
-import { decodeBase32 } from './support/base32.ts'
-import { type Harness, PASSWORD, startHarness } from './support/harness.ts'
-import { type CallOptions, cookieOf, DASHBOARD } from './support/request.ts'
+import { harnessOfTest, PASSWORD, type Person } from './support/harness.ts'
+import { enableTotp, proposeTotp } from './support/one-time-codes.ts'
+import { type CallOptions, cookieOf, DASHBOARD, problemOf } from './support/request.ts'
 
-let harness: Harness
+const [ADA, BOB, ROOT] = ['ada@example.com', 'bob@example.com', 'root@example.com']
+const WRONG = 'wrong password here'
 
-beforeEach(async () => {
-  harness = await startHarness()
-})
-afterEach(() => harness.close())
+const harness = harnessOfTest()
 
-const signIn = (email: string, password: string, options: CallOptions = {}): Promise<Response> =>
+const signIn = (email: string, password = PASSWORD, options: CallOptions = {}): Promise<Response> =>
   harness.request('POST', '/sign-in', { body: { email, password }, ...options })
-const detailOf = async (response: Response): Promise<string> => ((await response.json()) as { detail: string }).detail
-const statusOf = async (cookie: string): Promise<number> => (await harness.request('GET', '/me', { cookie })).status
+const statusOf = (cookie: string): Promise<number> => harness.status('GET', '/me', { cookie })
+const create = (email: string, deploymentAdmin = false): Promise<Person> => harness.person({ email, deploymentAdmin })
+const createInvited = () =>
+  harness.store.users.create({ email: 'new@example.com', name: 'New', deploymentAdmin: false, passwordHash: null })
 
 describe('a password', () => {
-  test('opens the account, whatever the case of the address', async () => {
-    await harness.person({ email: 'ada@example.com' })
-    const response = await signIn('ADA@Example.COM', PASSWORD)
-    expect(response.status).toBe(200)
-    const cookies = response.headers.getSetCookie()
-    expect(cookies).toHaveLength(2)
-    expect(cookies[0]).toMatch(/^countersign=[A-Za-z0-9_-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/)
-    expect(cookies[1]).toMatch(
-      /^countersign-device=[A-Za-z0-9_.-]+; Max-Age=15552000; Path=\/; HttpOnly; SameSite=Strict$/,
-    )
+  test('signs in with any case of the address, and sets both cookies', async () => {
+    await create(ADA)
+    const response = await signIn('ADA@Example.COM')
+    const attributes = 'Path=\\/; HttpOnly; SameSite=Strict$'
+    expect([response.status, ...response.headers.getSetCookie()]).toEqual([
+      200,
+      expect.stringMatching(new RegExp(`^countersign=[A-Za-z0-9_-]{43}; Max-Age=43200; ${attributes}`)),
+      expect.stringMatching(new RegExp(`^countersign-device=[A-Za-z0-9_.-]+; Max-Age=15552000; ${attributes}`)),
+    ])
     expect(await statusOf(cookieOf(response))).toBe(200)
   })
 
-  test('opens an account whose address an earlier version accepted', async () => {
-    await harness.person({ email: 'jürgen@example.com' })
-    expect((await signIn('jürgen@example.com', PASSWORD)).status).toBe(200)
+  test('signs in to an account with an address that an earlier version accepted', async () => {
+    await create('jürgen@example.com')
+    expect((await signIn('jürgen@example.com')).status).toBe(200)
   })
 
-  test('wrong, of nobody, of a disabled and of an invited account is one answer', async () => {
-    const { store } = harness
-    await harness.person({ email: 'ada@example.com' })
-    const gone = await harness.person({ email: 'gone@example.com' })
-    await store.users.setDisabled(gone.id, true)
-    await store.users.create({ email: 'new@example.com', name: 'New', deploymentAdmin: false, passwordHash: null })
+  test('has the same refusal if it is wrong, or the account is unknown, disabled or only invited', async () => {
+    await create(ADA)
+    await harness.store.users.setDisabled((await create('gone@example.com')).id, true)
+    await createInvited()
     for (const [email, password] of [
-      ['ada@example.com', 'wrong password here'],
+      [ADA, WRONG],
       ['nobody@example.com', PASSWORD],
       ['gone@example.com', PASSWORD],
       ['new@example.com', PASSWORD],
     ] as const) {
       const response = await signIn(email, password)
-      const answer = [email, response.status, await detailOf(response), response.headers.has('set-cookie')]
+      const { detail } = await problemOf(response)
+      const answer = [email, response.status, detail, response.headers.has('set-cookie')]
       expect(answer).toEqual([email, 401, 'the email address or the password is wrong', false])
     }
   })
 
-  test('that is wrong has a code of its own: one who is signed in stays so', async () => {
-    const { cookie } = await harness.person({ email: 'ada@example.com' })
-    const body = { current_password: 'wrong password here', new_password: PASSWORD }
+  test('that is wrong has its own code, so that a signed-in person stays signed in', async () => {
+    const { cookie } = await create(ADA)
+    const body = { current_password: WRONG, new_password: PASSWORD }
     const codes = [
-      await signIn('ada@example.com', 'wrong password here'),
+      await signIn(ADA, WRONG),
       await harness.request('PUT', '/me/password', { cookie, body }),
       await harness.request('PUT', '/me/password', { body }),
-    ].map(async (response) => ((await response.json()) as { code: string }).code)
+    ].map(async (response) => (await problemOf(response)).code)
     expect(await Promise.all(codes)).toEqual(['CREDENTIAL_WRONG', 'CREDENTIAL_WRONG', 'UNAUTHENTICATED'])
   })
 
-  test('guessed too often has to wait, also when it is right, and only there', async () => {
-    await harness.person({ email: 'ada@example.com' })
-    await harness.person({ email: 'bob@example.com' })
+  test('is refused after five wrong guesses, even if it is right, for this account only', async () => {
+    for (const email of [ADA, BOB]) await create(email)
     const statuses: number[] = []
-    for (let attempt = 0; attempt < 7; attempt++)
-      statuses.push((await signIn('ada@example.com', `wrong password ${attempt}`)).status)
+    for (let attempt = 0; attempt < 7; attempt++) statuses.push((await signIn(ADA, `${WRONG} ${attempt}`)).status)
     expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429])
-    const refused = await signIn('ada@example.com', PASSWORD)
+    const refused = await signIn(ADA)
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60'])
-    expect((await signIn('bob@example.com', PASSWORD)).status).toBe(200)
+    expect((await signIn(BOB)).status).toBe(200)
     harness.clock.advance(60)
-    expect((await signIn('ada@example.com', PASSWORD)).status).toBe(200)
+    expect((await signIn(ADA)).status).toBe(200)
   })
 
-  test('each attempt is told with its kind, account, address and outcome, and with nothing that was typed', async () => {
-    const { id, cookie } = await harness.person({ email: 'ada@example.com' })
+  test('is reported for each attempt with the kind, account, address and outcome, without entered text', async () => {
+    const { id, cookie } = await create(ADA)
     const canary = 'typed into the wrong field'
-    await signIn('ada@example.com', canary)
-    await signIn(`${canary.replaceAll(' ', '-')}@example.com`, PASSWORD)
-    for (let attempt = 0; attempt < 5; attempt++) await signIn('ada@example.com', canary)
-    await signIn('ada@example.com', PASSWORD)
-    await harness.request('POST', '/me/confirm', { cookie, body: { password: canary } })
-    await harness.request('POST', '/me/confirm', { cookie, body: { password: PASSWORD } })
+    await signIn(ADA, canary)
+    await signIn(`${canary.replaceAll(' ', '-')}@example.com`)
+    for (let attempt = 0; attempt < 5; attempt++) await signIn(ADA, canary)
+    await signIn(ADA)
+    for (const password of [canary, PASSWORD]) {
+      await harness.request('POST', '/me/confirm', { cookie, body: { password } })
+    }
     await harness.request('POST', '/welcome/check', { body: { token: canary } })
     await harness.request('POST', '/welcome', { body: { token: canary, password: PASSWORD } })
-    const told = harness.attempts.map(({ how, account, refused }) => [how, account, refused])
     const wrong = ['password', id, 'CREDENTIAL_WRONG']
-    expect(told).toEqual([
+    const limited = ['password', null, 'RATE_LIMITED']
+    const wrongLink = ['link', null, 'CREDENTIAL_WRONG']
+    expect(harness.attempts.map(({ how, account, refused }) => [how, account, refused])).toEqual([
       wrong,
       ['password', null, 'CREDENTIAL_WRONG'],
       ...Array.from({ length: 4 }, () => wrong),
-      ['password', null, 'RATE_LIMITED'],
-      ['password', null, 'RATE_LIMITED'],
+      limited,
+      limited,
       ['confirmation', id, 'CREDENTIAL_WRONG'],
       ['confirmation', id, null],
-      ['link', null, 'CREDENTIAL_WRONG'],
-      ['link', null, 'CREDENTIAL_WRONG'],
+      wrongLink,
+      wrongLink,
     ])
-    expect(new Set(harness.attempts.map(({ address }) => address)).size).toBe(1)
-    expect(harness.attempts[0]?.address).not.toBe('')
+    const addresses = new Set(harness.attempts.map(({ address }) => address))
+    expect([addresses.size, addresses.has('')]).toEqual([1, false])
     expect(JSON.stringify(harness.attempts)).not.toContain('typed')
   })
 
-  test('signing in is in the audit log, failing is not: nobody fills it by guessing', async () => {
-    await harness.person({ email: 'ada@example.com' })
-    await signIn('ada@example.com', 'wrong password here')
-    await signIn('ada@example.com', PASSWORD)
+  test('is in the audit log only if it signs in, so that guesses do not fill the log', async () => {
+    await create(ADA)
+    for (const password of [WRONG, PASSWORD]) await signIn(ADA, password)
     const entries = await harness.audited()
     expect(entries.map(({ action, detail }) => [action, detail['how']])).toEqual([['account.sign-in', 'password']])
   })
 })
 
 describe('a session', () => {
-  test('ends after two hours without a request, and after half a day in any case', async () => {
-    const { cookie } = await harness.person({ email: 'ada@example.com' })
-    for (let hour = 1; hour <= 11; hour++) {
+  test('ends two hours after the last request, and after half a day in any case', async () => {
+    const { cookie } = await create(ADA)
+    for (let hour = 1; hour <= 12; hour++) {
       harness.clock.advance(3_600)
-      expect([hour, await statusOf(cookie)]).toEqual([hour, 200])
+      expect([hour, await statusOf(cookie)]).toEqual([hour, hour === 12 ? 401 : 200])
     }
-    harness.clock.advance(3_600)
-    expect(await statusOf(cookie)).toBe(401)
-    const other = await harness.person({ email: 'bob@example.com' })
+    const other = await create(BOB)
     harness.clock.advance(7_201)
     expect(await statusOf(other.cookie)).toBe(401)
   })
 
-  test('ends when somebody signs in over its cookie, and not when that fails', async () => {
-    const { cookie } = await harness.person({ email: 'ada@example.com' })
-    await harness.person({ email: 'bob@example.com' })
-    const other = await harness.person({ email: 'eve@example.com' })
-    expect((await signIn('ada@example.com', 'wrong password here', { cookie })).status).toBe(401)
+  test('ends when a sign-in replaces its cookie, and not when the sign-in fails', async () => {
+    const { cookie } = await create(ADA)
+    await create(BOB)
+    const other = await create('eve@example.com')
+    expect((await signIn(ADA, WRONG, { cookie })).status).toBe(401)
     expect(await statusOf(cookie)).toBe(200)
-    const bob = await signIn('bob@example.com', PASSWORD, { cookie })
-    expect([await statusOf(cookie), await statusOf(cookieOf(bob)), await statusOf(other.cookie)]).toEqual([
-      401, 200, 200,
-    ])
+    const bob = cookieOf(await signIn(BOB, PASSWORD, { cookie }))
+    expect(await Promise.all([cookie, bob, other.cookie].map(statusOf))).toEqual([401, 200, 200])
   })
 
-  test('of an account that is disabled ends for good: it does not come back with the account', async () => {
-    const root = await harness.person({ email: 'root@example.com', deploymentAdmin: true })
-    const { id, cookie } = await harness.person({ email: 'ada@example.com' })
-    const disable = async (disabled: boolean): Promise<number> =>
-      (await harness.request('PATCH', `/users/${id}`, { cookie: root.cookie, body: { disabled } })).status
+  test('of a disabled account stays ended when the account is enabled', async () => {
+    const root = await create(ROOT, true)
+    const { id, cookie } = await create(ADA)
     expect(await statusOf(cookie)).toBe(200)
-    expect(await disable(true)).toBe(200)
-    expect(await statusOf(cookie)).toBe(401)
-    expect(await disable(false)).toBe(200)
-    expect(await statusOf(cookie)).toBe(401)
+    for (const disabled of [true, false]) {
+      expect(await harness.status('PATCH', `/users/${id}`, { ...root, body: { disabled } })).toBe(200)
+      expect(await statusOf(cookie)).toBe(401)
+    }
   })
 
-  test('of one account can’t be ended by another', async () => {
-    const ada = await harness.person({ email: 'ada@example.com' })
-    const bob = await harness.person({ email: 'bob@example.com' })
+  test('cannot be ended by another account', async () => {
+    const [ada, bob] = [await create(ADA), await create(BOB)]
     const [session] = await harness.store.userSessions.listOf(ada.id)
-    expect((await harness.request('DELETE', `/me/sessions/${session?.id}`, { cookie: bob.cookie })).status).toBe(404)
+    expect(await harness.status('DELETE', `/me/sessions/${session?.id}`, bob)).toBe(404)
     expect(await statusOf(ada.cookie)).toBe(200)
   })
 
-  test('keeps nothing that opens it in the database', async () => {
-    const { cookie } = await harness.person({ email: 'ada@example.com' })
-    const token = cookie.split('=')[1] ?? ''
+  test('leaves neither its token nor the password in the database', async () => {
+    const { cookie } = await create(ADA)
     await harness.store.database.close()
-    const bytes = await Bun.file(`${harness.folder}/countersign.db`).bytes()
-    expect(Buffer.from(bytes).includes(token)).toBe(false)
-    expect(Buffer.from(bytes).includes(PASSWORD)).toBe(false)
+    const bytes = Buffer.from(await Bun.file(`${harness.folder}/countersign.db`).bytes())
+    expect([bytes.includes(cookie.split('=')[1] ?? ''), bytes.includes(PASSWORD)]).toEqual([false, false])
   })
 })
 
 describe('a second factor', () => {
-  const propose = async (cookie: string): Promise<Uint8Array> =>
-    decodeBase32((await harness.call<{ secret: string }>('POST', '/me/totp', { cookie, body: {} })).body.secret)
-  const enrol = async (cookie: string) => {
-    const secret = await propose(cookie)
-    const code = (offset = 0): string => hotp(secret, totpStep(harness.clock.unixSeconds()) + offset)
-    const confirmed = await harness.call<{ recovery_codes: string[] }>('POST', '/me/totp/confirm', {
-      cookie,
-      body: { code: code() },
-    })
-    return { code, recoveryCodes: confirmed.body.recovery_codes }
+  const complete = (half: Response, code = ''): Promise<Response> =>
+    harness.request('POST', '/sign-in/code', { cookie: cookieOf(half), body: { code } })
+  const statusWith = async (half: Response, code?: string): Promise<number> => (await complete(half, code)).status
+  const createWithTotp = async (email = ADA) => {
+    const person = await create(email)
+    return { ...person, ...(await enableTotp(harness, person)) }
   }
-  const complete = (cookie: string, code: string): Promise<Response> =>
-    harness.request('POST', '/sign-in/code', { cookie, body: { code } })
 
-  test('is owed before anything else opens, and a code is good once', async () => {
-    const { id, cookie } = await harness.person({ email: 'ada@example.com' })
-    const { code } = await enrol(cookie)
-    const half = await signIn('ada@example.com', PASSWORD)
+  test('is required before the session is valid, and a code is accepted once', async () => {
+    const { id, code } = await createWithTotp()
+    const half = await signIn(ADA)
     expect(await half.json()).toEqual({ signed_in: false, second_factors: ['totp', 'recovery-code'] })
     expect(await statusOf(cookieOf(half))).toBe(401)
-    // The code that confirmed the app was used then.
-    expect((await complete(cookieOf(half), code())).status).toBe(401)
+    // The code that confirmed the app is used.
+    expect(await statusWith(half, code())).toBe(401)
     harness.clock.advance(30)
     const once = code()
-    const whole = await complete(cookieOf(half), once)
+    const whole = await complete(half, once)
     expect(await whole.json()).toEqual({ signed_in: true, second_factors: [] })
     expect(await statusOf(cookieOf(whole))).toBe(200)
-    // The half session is over, and its cookie is not the one that is signed in.
+    // The session has a new cookie, and the previous cookie is invalid.
     expect(cookieOf(whole)).not.toBe(cookieOf(half))
-    expect((await complete(cookieOf(half), code(1))).status).toBe(401)
-    const again = await signIn('ada@example.com', PASSWORD)
-    expect((await complete(cookieOf(again), once)).status).toBe(401)
-    const told = harness.attempts.filter(({ how }) => how === 'code').map(({ account, refused }) => [account, refused])
+    expect(await statusWith(half, code(1))).toBe(401)
+    expect(await statusWith(await signIn(ADA), once)).toBe(401)
     const wrong = [id, 'CREDENTIAL_WRONG']
-    expect(told).toEqual([wrong, [id, null], wrong])
+    const attempts = harness.attempts.filter(({ how }) => how === 'code')
+    expect(attempts.map(({ account, refused }) => [account, refused])).toEqual([wrong, [id, null], wrong])
   })
 
-  test('two browsers with one code: one gets in', async () => {
-    const { cookie } = await harness.person({ email: 'ada@example.com' })
-    const { code } = await enrol(cookie)
+  test('signs in one of two browsers that send the same code', async () => {
+    const { code } = await createWithTotp()
     harness.clock.advance(60)
-    const halves = await Promise.all([signIn('ada@example.com', PASSWORD), signIn('ada@example.com', PASSWORD)])
-    const results = await Promise.all(halves.map((half) => complete(cookieOf(half), code())))
-    expect(results.map(({ status }) => status).sort()).toEqual([200, 401])
+    const halves = await Promise.all([signIn(ADA), signIn(ADA)])
+    const statuses = await Promise.all(halves.map((half) => statusWith(half, code())))
+    expect(statuses.sort()).toEqual([200, 401])
   })
 
-  test('a recovery code works once, and wrong ones are slowed down', async () => {
-    const { cookie } = await harness.person({ email: 'ada@example.com' })
-    const { recoveryCodes } = await enrol(cookie)
-    const first = await signIn('ada@example.com', PASSWORD)
-    expect((await complete(cookieOf(first), recoveryCodes[0] ?? '')).status).toBe(200)
-    const second = await signIn('ada@example.com', PASSWORD)
-    expect((await complete(cookieOf(second), recoveryCodes[0] ?? '')).status).toBe(401)
+  test('can be a recovery code once, and guesses are limited', async () => {
+    const [code] = (await createWithTotp()).recoveryCodes
+    expect(await statusWith(await signIn(ADA), code)).toBe(200)
+    const second = await signIn(ADA)
+    expect(await statusWith(second, code)).toBe(401)
     const statuses: number[] = []
-    for (let attempt = 0; attempt < 6; attempt++) statuses.push((await complete(cookieOf(second), '000000')).status)
+    for (let attempt = 0; attempt < 6; attempt++) statuses.push(await statusWith(second, '000000'))
     expect(statuses.at(-1)).toBe(429)
   })
 
-  test('a recovery code of somebody else’s is none', async () => {
-    const ada = await harness.person({ email: 'ada@example.com' })
-    const bob = await harness.person({ email: 'bob@example.com' })
-    const [{ recoveryCodes }] = [await enrol(ada.cookie), await enrol(bob.cookie)]
-    const half = await signIn('bob@example.com', PASSWORD)
-    expect((await complete(cookieOf(half), recoveryCodes[0] ?? '')).status).toBe(401)
-    const own = await signIn('ada@example.com', PASSWORD)
-    expect((await complete(cookieOf(own), recoveryCodes[0] ?? '')).status).toBe(200)
+  test('cannot be a recovery code of another account', async () => {
+    const [code] = (await createWithTotp()).recoveryCodes
+    await createWithTotp(BOB)
+    expect(await statusWith(await signIn(BOB), code)).toBe(401)
+    expect(await statusWith(await signIn(ADA), code)).toBe(200)
   })
 
-  test('a recovery code of the shorter kind works until it is used', async () => {
-    const { id, cookie } = await harness.person({ email: 'ada@example.com' })
-    await enrol(cookie)
+  test('can be a recovery code of the earlier, shorter form', async () => {
+    const { id } = await createWithTotp()
     await harness.store.users.setRecoveryCodes(id, [hashToken('aB3dE-9xYz0')])
-    const half = await signIn('ada@example.com', PASSWORD)
-    expect((await complete(cookieOf(half), 'aB3dE-9xYz0')).status).toBe(200)
+    expect(await statusWith(await signIn(ADA), 'aB3dE-9xYz0')).toBe(200)
   })
 
-  test('has five minutes', async () => {
-    const { cookie } = await harness.person({ email: 'ada@example.com' })
-    const { code } = await enrol(cookie)
-    const half = await signIn('ada@example.com', PASSWORD)
+  test('must be sent within five minutes', async () => {
+    const { code } = await createWithTotp()
+    const half = await signIn(ADA)
     harness.clock.advance(301)
-    expect((await complete(cookieOf(half), code())).status).toBe(401)
+    expect(await statusWith(half, code())).toBe(401)
   })
 
-  test('its secret is sealed in the database', async () => {
-    const { id, cookie } = await harness.person({ email: 'ada@example.com' })
-    const secret = await propose(cookie)
-    const credential = await harness.store.users.findCredential({ userId: id })
+  test('has a sealed secret in the database', async () => {
+    const ada = await create(ADA)
+    const secret = await proposeTotp(harness, ada)
+    const credential = await harness.store.users.findCredential({ userId: ada.id })
     expect(Buffer.from(credential?.totpSecret ?? []).includes(Buffer.from(secret))).toBe(false)
   })
 })
 
 describe('a one-time link', () => {
-  const link = async (
-    purpose: 'first-admin' | 'invitation' | 'recovery',
-    userId: string | null,
+  const createLink = async (
+    purpose: 'first-admin' | 'invitation' | 'recovery' = 'first-admin',
+    userId: string | null = null,
     seconds = 60,
   ): Promise<string> => {
     const { text, hash } = newToken()
-    await harness.store.userLinks.replace(
-      { purpose, userId, expiresAtSeconds: harness.clock.unixSeconds() + seconds },
-      hash,
-    )
+    const expiresAtSeconds = harness.clock.unixSeconds() + seconds
+    await harness.store.userLinks.replace({ purpose, userId, expiresAtSeconds }, hash)
     return text
   }
-  const first = { name: 'Root', email: 'root@example.com', password: PASSWORD }
   const use = (body: object): Promise<Response> => harness.request('POST', '/welcome', { body })
+  const createFirst = async (token: string, changes: object = {}): Promise<number> =>
+    (await use({ token, name: 'Root', email: ROOT, password: PASSWORD, ...changes })).status
 
-  test('makes the first account once, and of two that try at once one', async () => {
-    const token = await link('first-admin', null)
-    const both = await Promise.all([use({ token, ...first }), use({ token, ...first, email: 'other@example.com' })])
-    expect(both.map(({ status }) => status).sort()).toEqual([200, 401])
+  test('creates the first account once, also if it is used twice at the same time', async () => {
+    const token = await createLink()
+    const both = await Promise.all([createFirst(token), createFirst(token, { email: 'other@example.com' })])
+    expect(both.sort()).toEqual([200, 401])
     expect(await harness.store.users.countDeploymentAdmins()).toBe(1)
-    expect((await use({ token, ...first })).status).toBe(401)
+    expect(await createFirst(token)).toBe(401)
   })
 
-  test('makes no second first account', async () => {
-    await harness.person({ email: 'root@example.com', deploymentAdmin: true })
-    const token = await link('first-admin', null)
-    expect((await use({ token, ...first, email: 'thief@example.com' })).status).toBe(401)
+  test('does not create a first account if a deployment admin exists', async () => {
+    await create(ROOT, true)
+    expect(await createFirst(await createLink(), { email: 'thief@example.com' })).toBe(401)
   })
 
-  test('is nothing after its time, nor when another was made', async () => {
-    const old = await link('first-admin', null, 10)
+  test('ends when it expires or is replaced', async () => {
+    const old = await createLink('first-admin', null, 10)
     harness.clock.advance(11)
-    expect((await use({ token: old, ...first })).status).toBe(401)
-    const replaced = await link('first-admin', null)
-    const newest = await link('first-admin', null)
-    expect((await use({ token: replaced, ...first })).status).toBe(401)
-    expect((await use({ token: newest, ...first })).status).toBe(200)
-    const { id } = await harness.person({ email: 'ada@example.com' })
-    const [lost, sent] = [await link('recovery', id), await link('recovery', id)]
-    expect((await use({ token: lost, password: PASSWORD })).status).toBe(401)
-    expect((await use({ token: sent, password: PASSWORD })).status).toBe(200)
+    expect(await createFirst(old)).toBe(401)
+    const [replaced, newest] = [await createLink(), await createLink()]
+    expect([await createFirst(replaced), await createFirst(newest)]).toEqual([401, 200])
+    const { id } = await create(ADA)
+    for (const [token, status] of [
+      [await createLink('recovery', id), 401],
+      [await createLink('recovery', id), 200],
+    ] as const) {
+      expect((await use({ token, password: PASSWORD })).status).toBe(status)
+    }
   })
 
-  test('a weak password leaves it as it was', async () => {
-    const token = await link('first-admin', null)
-    expect((await use({ token, ...first, password: 'short' })).status).toBe(400)
-    expect((await use({ token, ...first })).status).toBe(200)
+  test('remains valid after a weak password', async () => {
+    const token = await createLink()
+    expect(await createFirst(token, { password: 'short' })).toBe(400)
+    expect(await createFirst(token)).toBe(200)
   })
 
-  test('of an invitation sets the password of that account and no other field', async () => {
-    const { store } = harness
-    const user = await store.users.create({
-      email: 'new@example.com',
-      name: 'New',
-      deploymentAdmin: false,
-      passwordHash: null,
-    })
-    const token = await link('invitation', user.id)
-    const response = await use({ token, password: PASSWORD, email: 'other@example.com', name: 'Other' })
-    expect(response.status).toBe(200)
-    expect(await store.users.find(user.id)).toMatchObject({
-      email: 'new@example.com',
-      name: 'New',
-      deploymentAdmin: false,
-    })
-    // Whoever finds it later has no use of it.
+  test('of an invitation sets the password of its account once, and no other field', async () => {
+    const { id } = await createInvited()
+    const token = await createLink('invitation', id)
+    expect((await use({ token, password: PASSWORD, email: 'other@example.com', name: 'Other' })).status).toBe(200)
+    const account = { email: 'new@example.com', name: 'New', deploymentAdmin: false }
+    expect(await harness.store.users.find(id)).toMatchObject(account)
     expect((await use({ token, password: `${PASSWORD} of a thief` })).status).toBe(401)
-    expect((await signIn('new@example.com', PASSWORD)).status).toBe(200)
+    expect((await signIn('new@example.com')).status).toBe(200)
   })
 
-  test('takes no password made of the account’s own words', async () => {
-    const { id } = await harness.organization('wollstone')
-    const user = await harness.person({ email: 'ada@example.com', roles: { [id]: 'viewer' } })
-    const token = await link('recovery', user.id)
+  test('refuses a password that consists of words of the account', async () => {
+    const { id } = await harness.member(await harness.organization('wollstone'), 'ada', 'viewer')
+    const token = await createLink('recovery', id)
     for (const password of ['ada-example-2026', 'Wollstone1234', 'countersign1']) {
       const response = await use({ token, password })
-      expect([password, response.status, await detailOf(response)]).toEqual([
-        password,
-        400,
-        expect.stringContaining('password must be harder to guess'),
-      ])
+      const { detail } = await problemOf(response)
+      const harder = expect.stringContaining('password must be harder to guess')
+      expect([password, response.status, detail]).toEqual([password, 400, harder])
     }
     expect((await use({ token, password: 'violet canyon teapot' })).status).toBe(200)
   })
 
-  test('of a recovery ends the sessions there were', async () => {
-    const { id, cookie } = await harness.person({ email: 'ada@example.com' })
-    const token = await link('recovery', id)
-    const response = await use({ token, password: 'another long password' })
-    expect(response.status).toBe(200)
-    expect(await statusOf(cookie)).toBe(401)
-    expect(await statusOf(cookieOf(response))).toBe(200)
+  test('of a recovery ends the existing sessions', async () => {
+    const { id, cookie } = await create(ADA)
+    const response = await use({ token: await createLink('recovery', id), password: 'another long password' })
+    expect([response.status, await statusOf(cookie), await statusOf(cookieOf(response))]).toEqual([200, 401, 200])
   })
 
-  test('carries its secret where no server sees it', async () => {
-    const root = await harness.person({ email: 'root@example.com', deploymentAdmin: true })
-    const { body } = await harness.call<{ invitation: { url: string } }>('POST', '/users', {
-      cookie: root.cookie,
-      body: { email: 'new@example.com', name: 'New', deployment_admin: false },
-    })
-    const url = new URL(body.invitation.url)
-    expect([url.origin, url.pathname, url.search]).toEqual([DASHBOARD, '/welcome', ''])
-    expect((await use({ token: url.hash.slice(1), password: PASSWORD })).status).toBe(200)
+  test('has its token in the fragment, which browsers do not send', async () => {
+    const body = { email: 'new@example.com', name: 'New', deployment_admin: false }
+    const options = { ...(await create(ROOT, true)), body }
+    const created = await harness.call<{ invitation: { url: string } }>('POST', '/users', options)
+    const { origin, pathname, search, hash } = new URL(created.body.invitation.url)
+    expect([origin, pathname, search]).toEqual([DASHBOARD, '/welcome', ''])
+    expect((await use({ token: hash.slice(1), password: PASSWORD })).status).toBe(200)
   })
 })
 
-describe('the last deployment admin', () => {
-  test('stays one, and can sign in', async () => {
-    const { id, cookie } = await harness.person({ email: 'root@example.com', deploymentAdmin: true })
-    for (const body of [{ deployment_admin: false }, { disabled: true }]) {
-      const response = await harness.request('PATCH', `/users/${id}`, { cookie, body })
-      expect(response.status).toBe(409)
-    }
-    expect(await statusOf(cookie)).toBe(200)
-    await harness.person({ email: 'second@example.com', deploymentAdmin: true })
-    const resign = await harness.request('PATCH', `/users/${id}`, { cookie, body: { deployment_admin: false } })
-    expect(resign.status).toBe(200)
-  })
+test('the last deployment admin cannot be demoted or disabled', async () => {
+  const root = await create(ROOT, true)
+  const change = (body: object): Promise<number> => harness.status('PATCH', `/users/${root.id}`, { ...root, body })
+  for (const body of [{ deployment_admin: false }, { disabled: true }]) expect(await change(body)).toBe(409)
+  expect(await statusOf(root.cookie)).toBe(200)
+  await create('second@example.com', true)
+  expect(await change({ deployment_admin: false })).toBe(200)
 })

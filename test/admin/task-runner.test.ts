@@ -1,4 +1,4 @@
-// The runner of tasks while it ends: nothing is started any more, and what was taken in that moment waits for another.
+// Shutdown of the task runner: it starts no task, and a task that it takes at the same time returns to the queue.
 import { expect, test } from 'bun:test'
 import { createTaskRunner, type TaskListener } from '../../src/admin/task-runner.ts'
 import { storeOfTest } from '../store/store-of-test.ts'
@@ -6,7 +6,7 @@ import { openTemporaryStore } from '../store/temporary-store.ts'
 
 const temporary = storeOfTest(openTemporaryStore)
 
-test('closed while a task is being taken, it starts no process, and the task waits again', async () => {
+test('a task that is being taken during the shutdown is not started, and returns to the queue', async () => {
   const { tasks } = temporary.store
   const { id } = await tasks.create({ organizationId: null, kind: 'test', input: {}, actor: 'test' })
   const [taken, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -36,12 +36,12 @@ test('closed while a task is being taken, it starts no process, and the task wai
   await closing
   expect([started, errors]).toEqual([[], []])
   expect(await tasks.find(null, id)).toMatchObject({ state: 'queued', startedAtSeconds: null })
-  // It is no interrupted task of a process that is gone, and the next one takes it.
+  // The task does not count as interrupted, and another process takes it.
   expect(await tasks.failInterrupted()).toBe(0)
   expect((await tasks.takeNext('another process'))?.id).toBe(id)
 })
 
-test('closed while a task runs, it ends the process and starts none of those that wait', async () => {
+test('the shutdown ends the process of a running task, and starts no waiting task', async () => {
   const { tasks } = temporary.store
   for (let count = 0; count < 2; count++) {
     await tasks.create({ organizationId: null, kind: 'test', input: {}, actor: 'test' })

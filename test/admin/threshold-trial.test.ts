@@ -1,11 +1,9 @@
-// What another threshold would have caught, through the API: counts by score, what was decided about each, and who may ask.
-import { afterAll, expect, test } from 'bun:test'
+// Trials of screening thresholds: hits by score, their decisions, and permissions.
+import { expect, test } from 'bun:test'
 import { replaceChecks } from '../support/replace-checks.ts'
-import { startHarness } from './support/harness.ts'
+import { harnessOfTest, type Person } from './support/harness.ts'
 
-const harness = await startHarness()
-afterAll(() => harness.close())
-const alpha = await harness.organization('alpha')
+const harness = harnessOfTest()
 
 const near = (sessionId: string, entry: string, score: number) => ({
   sessionId,
@@ -16,13 +14,13 @@ const near = (sessionId: string, entry: string, score: number) => ({
   subject: 'person',
   isSame: false,
 })
-const ask = (cookie: string) => harness.call('POST', '/organizations/alpha/screening/trial', { cookie, body: {} })
+const start = ({ cookie }: Person) => harness.call('POST', '/organizations/alpha/screening/trial', { cookie, body: {} })
 
-test('is counted from each score on, with what was decided about those that are hits', async () => {
-  const reviewer = await harness.person({ email: 'ada@example.com', roles: { [alpha.id]: 'reviewer' } })
-  const viewer = await harness.person({ email: 'eve@example.com', roles: { [alpha.id]: 'viewer' } })
-  expect((await ask(viewer.cookie)).status).toBe(403)
-  expect((await ask(reviewer.cookie)).body['detail']).toContain('no sanctions list')
+test('a trial counts the hits of each threshold, and shows the decisions about them', async () => {
+  const alpha = await harness.organization('alpha')
+  const reviewer = await harness.member(alpha, 'ada', 'reviewer')
+  expect((await start(await harness.member(alpha, 'eve', 'viewer'))).status).toBe(403)
+  expect((await start(reviewer)).body['detail']).toContain('no sanctions list')
   const [one, two] = [await harness.session(alpha.id), await harness.session(alpha.id)]
   const hit = { ...near(one, '1', 96), versionId: 'v1', basis: 'b', subjectBasis: 's', why: [] }
   await replaceChecks(harness.store, { organizationId: alpha.id, sessionId: one }, 'lists', [
@@ -31,7 +29,7 @@ test('is counted from each score on, with what was decided about those that are 
   const [stored] = await harness.store.screeningChecks.hits(alpha.id, one)
   await harness.store.screeningChecks.decideHit(
     { organizationId: alpha.id, sessionId: one, hitId: stored?.id ?? '' },
-    { state: 'cleared', by: 'operator:ada', reason: 'somebody else' },
+    { state: 'cleared', by: 'operator:ada', reason: 'another person' },
   )
   harness.near.set(alpha.id, {
     sessions: 2,
@@ -39,24 +37,20 @@ test('is counted from each score on, with what was decided about those that are 
     unread: 1,
     near: [near(one, '1', 96), { ...near(one, '2', 80), isSame: true }, near(two, '1', 74), near(two, '3', 70)],
   })
-  const { status, body } = await ask(reviewer.cookie)
+  const { status, body } = await start(reviewer)
   expect(status).toBe(200)
   expect(body).toMatchObject({ threshold: 75, sessions: 2, exact: false, unread: 1 })
   expect(body['counts']).toEqual([
     { threshold: 70, hits: 4, sessions: 2 },
-    { threshold: 75, hits: 2, sessions: 1 },
-    { threshold: 80, hits: 2, sessions: 1 },
-    { threshold: 85, hits: 2, sessions: 1 },
-    { threshold: 90, hits: 2, sessions: 1 },
-    { threshold: 95, hits: 2, sessions: 1 },
-    // The same name is a hit whatever its score.
+    ...[75, 80, 85, 90, 95].map((threshold) => ({ threshold, hits: 2, sessions: 1 })),
+    // An equal name is always a hit.
     { threshold: 100, hits: 1, sessions: 1 },
   ])
   const names = body['names'] as { entry: string; state: string | null; session_id: string }[]
   expect(names.map(({ entry, state }) => [entry, state])).toEqual([
     ['1', 'cleared'],
     ['2', null],
-    // The same entry is another hit for another session.
+    // A hit of another session with the same entry.
     ['1', null],
     ['3', null],
   ])

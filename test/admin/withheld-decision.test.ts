@@ -1,19 +1,17 @@
-// A decision that was withheld after the deadline is shown and exported without its signature.
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import type { DecisionRecord } from '../../src/decision-log/types.ts'
 import { exportRows } from '../../workers/index/decision-export.ts'
 import { withheld } from '../decision-log/fixtures.ts'
 import { decisionRecord } from './support/decisions.ts'
-import { startHarness } from './support/harness.ts'
+import { harnessOfTest } from './support/harness.ts'
 
-const harness = await startHarness()
-afterAll(() => harness.close())
+const harness = harnessOfTest()
 
-test('a withheld decision is shown and exported without its signature', async () => {
+test('a decision that was withheld after the deadline is shown and exported without its signature', async () => {
   const alpha = await harness.organization('alpha')
   const records = [1, 2].map((number) => decisionRecord(number, { organization: alpha.id }))
   harness.decide(...records, { ...withheld(1), uuid: records[0]?.uuid ?? '' })
-  const { cookie } = await harness.person({ email: 'viewer@alpha.example', roles: { [alpha.id]: 'viewer' } })
+  const { cookie } = await harness.member(alpha, 'viewer', 'viewer')
   const [hidden, shown] = await Promise.all(
     records.map(({ uuid }) => harness.call('GET', `/organizations/alpha/decisions/${uuid}`, { cookie })),
   )

@@ -1,7 +1,6 @@
-// Writes src/admin/accounts/breached-passwords.bin out of a list of leaked passwords, one a line:
-// `bun test/admin/breached/make.ts LIST`. The present one is made of the million most frequent of Mark Burnett's ten million
-// leaked passwords (public domain; SecLists, Passwords/Common-Credentials, has the same list). Only what could be a
-// password here is kept: twelve characters and more.
+// Generator of src/admin/accounts/breached-passwords.bin from a list with one leaked password per line:
+// `bun test/admin/breached/make.ts LIST`. The current file contains the million most frequent of Mark Burnett's ten million
+// leaked passwords (public domain, also in SecLists, Passwords/Common-Credentials) with at least twelve characters.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PASSWORD_LENGTH_MIN } from '../../../src/admin/accounts/password.ts'

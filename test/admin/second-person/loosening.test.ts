@@ -1,10 +1,11 @@
-// Settings of checks: what loosens them waits for a second person, what only tightens them is done at once, by a key as well.
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+// Settings of checks: a change that loosens a check needs a second person; a change that only tightens it is made at once,
+// also by a key.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { newIdentifier } from '../../../src/domain/identifier.ts'
 import { LEVELS } from '../../../src/domain/level.ts'
 import { VERIFICATION_SERVICES } from '../../../src/domain/webhook-message.ts'
 import { markChecksMade } from '../../support/made-checks.ts'
-import { SERVICE_SECRET, startWorld, type World } from './world.ts'
+import { type Answer, SERVICE_SECRET, startWorld, type World } from './world.ts'
 
 let world: World
 
@@ -15,19 +16,23 @@ beforeEach(async () => {
 })
 afterEach(() => world.close())
 
-const put = async (path: string, body: object): Promise<'waits' | 'done'> => {
-  const method = path === 'evidence-retention' ? 'PATCH' : 'PUT'
+type Outcome = 'waits' | 'done'
+
+/** Sends a change as a key, which is refused if the change needs a second person, and then as a person. */
+const send = async (method: string, path: string, body: object): Promise<readonly [Outcome, Answer]> => {
   const at = `/organizations/alpha/${path}`
   const byKey = await world.call(method, at, { key: world.alpha.key, body })
-  if (byKey.status === 200) return 'done'
+  if (byKey.status === 200) return ['done', byKey]
   expect(byKey.status).toBe(403)
-  expect((await world.call(method, at, { cookie: world.ada.cookie, body })).status).toBe(202)
-  return 'waits'
+  const requested = await world.call(method, at, { cookie: world.ada.cookie, body })
+  expect(requested.status).toBe(202)
+  return ['waits', requested]
 }
+const put = async (path: string, body: object, method = 'PUT'): Promise<Outcome> => (await send(method, path, body))[0]
 
-const approve = (id: string) => world.decide(id, true, world.bob)
+const approve = async ({ body }: Answer): Promise<number> => (await world.decide(body.id, true, world.bob)).status
 
-test('what is a hit, and what a hit does', async () => {
+test('the definition and the effect of a hit are loosened with a second person, and tightened at once', async () => {
   const { screeningSettings } = world.store
   for (const name of ['one', 'two']) await world.store.lists.create({ owner: world.alpha.id, name })
   const start = {
@@ -67,7 +72,7 @@ test('what is a hit, and what a hit does', async () => {
   }
 })
 
-test('the minimum age, at each level', async () => {
+test('the minimum age of each level is lowered with a second person, and raised at once', async () => {
   const { minimumAges } = world.store
   for (const level of Object.keys(LEVELS)) {
     expect([level, await put('minimum-age', { levels: { [level]: 17 } })]).toEqual([level, 'waits'])
@@ -89,210 +94,192 @@ test('the minimum age, at each level', async () => {
   }
 })
 
-test('for how long the names of verified and the traces of rejected people are kept', async () => {
+test('the retention of verified and rejected people is shortened with a second person, and extended at once', async () => {
   const retention = { completedDays: 100, rejectedDays: 100, abandonedDays: 100 }
   await world.store.evidenceRetention.set(world.alpha.id, retention)
-  expect(await put('evidence-retention', { completed_days: 99 })).toBe('waits')
-  expect(await put('evidence-retention', { rejected_days: 99 })).toBe('waits')
-  expect(await put('evidence-retention', { abandoned_days: 1 })).toBe('done')
-  expect(await put('evidence-retention', { completed_days: 101, rejected_days: 101 })).toBe('done')
+  for (const [body, expected] of [
+    [{ completed_days: 99 }, 'waits'],
+    [{ rejected_days: 99 }, 'waits'],
+    [{ abandoned_days: 1 }, 'done'],
+    [{ completed_days: 101, rejected_days: 101 }, 'done'],
+  ] as const) {
+    expect([body, await put('evidence-retention', body, 'PATCH')]).toEqual([body, expected])
+  }
+  for (const field of ['rejected_days', 'abandoned_days']) {
+    const { status, body } = await world.request(world.ada, 'changeRetention', { body: { [field]: 0 } })
+    expect([status, body['field'], body['rule']]).toEqual([400, field, 'must be a whole number from 1 to 36500'])
+  }
 })
 
-test.each(['rejected_days', 'abandoned_days'])('%s is at least one', async (field) => {
-  const { status, body } = await world.asks(world.ada, 'changeRetention', { body: { [field]: 0 } })
-  expect([status, body['field'], body['rule']]).toEqual([400, field, 'must be a whole number from 1 to 36500'])
-})
-
-test('a setting that has changed meanwhile, though the request does not name it, stops the approval', async () => {
+test('a request cannot be approved after a change of a related setting, even one that it does not name', async () => {
   const { evidenceRetention, minimumAges, screeningSettings } = world.store
-  const { id } = world.alpha
+  const { ada, alpha } = world
   const other = { body: { service: VERIFICATION_SERVICES[0], secret: 'another secret of a service' } }
-  const newService = [
-    'setWebhookService',
-    {},
-    async () => approve((await world.asks(world.ada, 'setWebhookService', other)).body.id),
-  ] as const
+  const changeService = async () => approve(await world.request(ada, 'setWebhookService', other))
   for (const [operation, options, change] of [
     [
       'changeScreeningSettings',
       {},
-      async () =>
-        screeningSettings.set(id, { ...(await screeningSettings.read(id)), onNewHit: 'revoke', screenersAgain: true }),
+      async () => {
+        const current = await screeningSettings.read(alpha.id)
+        await screeningSettings.set(alpha.id, { ...current, onNewHit: 'revoke', screenersAgain: true })
+      },
     ],
-    ['changeMinimumAge', { body: { levels: { basic: 17 } } }, () => minimumAges.set(id, null, 30)],
+    ['changeMinimumAge', { body: { levels: { basic: 17 } } }, () => minimumAges.set(alpha.id, null, 30)],
     [
       'changeRetention',
       {},
-      async () => evidenceRetention.set(id, { ...(await evidenceRetention.find(id)), rejectedDays: 1 }),
+      async () => evidenceRetention.set(alpha.id, { ...(await evidenceRetention.find(alpha.id)), rejectedDays: 1 }),
     ],
-    newService,
-    // Its secret alone changes.
-    newService,
+    ['setWebhookService', {}, changeService],
+    // In the second round, only the secret changes.
+    ['setWebhookService', {}, changeService],
   ] as const) {
-    const asked = await world.asks(world.ada, operation, options)
+    const requested = await world.request(ada, operation, options)
     await change()
-    expect([operation, (await approve(asked.body.id)).status]).toEqual([operation, 409])
-    const again = await world.asks(world.ada, operation, options)
-    expect([operation, (await approve(again.body.id)).status]).toEqual([operation, 200])
+    expect([operation, await approve(requested)]).toEqual([operation, 409])
+    expect([operation, await approve(await world.request(ada, operation, options))]).toEqual([operation, 200])
   }
 })
 
-test('only a publisher’s list, and only as it is published, is compared with at once', async () => {
-  const cookie = world.root.cookie
-  const enable = async (name: string, body: object) =>
-    (await world.call('PUT', `/screening/lists/${name}`, { cookie, body })).status
-  expect(await enable('mine', { format: 'csv' })).toBe(202)
-  expect(await enable('ofac-sdn', { urls: ['https://lists.example/mallory.csv'] })).toBe(202)
-  expect(await enable('ofac-sdn', { format: 'csv' })).toBe(202)
-  expect(await enable('ofac-sdn', {})).toBe(200)
-  const moved = await world.call('PUT', '/screening/lists/ofac-sdn', { cookie, body: { every_seconds: 2_592_000 } })
-  expect(moved.status).toBe(202)
-})
+describe('a sanctions list', () => {
+  const enable = (name: string, body: object) =>
+    world.call('PUT', `/screening/lists/${name}`, { cookie: world.root.cookie, body })
 
-test('a list under the name of an ended one replaces its shared wallets, and needs a second person', async () => {
-  const { screeningLists, lists } = world.store
-  const cookie = world.root.cookie
-  const enable = () => world.call('PUT', '/screening/lists/eu-fsf', { cookie, body: {} })
-  expect((await enable()).status).toBe(200)
-  await screeningLists.remove('eu-fsf')
-  expect((await enable()).status).toBe(200)
-  await screeningLists.remove('eu-fsf')
-  await lists.ofScreening('eu-fsf', true)
-  const asked = await enable()
-  expect(asked.status).toBe(202)
-  expect(asked.body['changes']).toContainEqual({
-    what: 'shared list eu_fsf',
-    before: '0 addresses',
-    after: 'replaced',
+  test('is enabled at once only as its publisher provides it', async () => {
+    for (const [name, body, status] of [
+      ['mine', { format: 'csv' }, 202],
+      ['ofac-sdn', { urls: ['https://lists.example/mallory.csv'] }, 202],
+      ['ofac-sdn', { format: 'csv' }, 202],
+      ['ofac-sdn', {}, 200],
+      ['ofac-sdn', { every_seconds: 2_592_000 }, 202],
+    ] as const) {
+      expect([name, body, (await enable(name, body)).status]).toEqual([name, body, status])
+    }
   })
-  await lists.remove(null, 'eu_fsf')
-  // The versions are left, and with them the hits that name them.
-  expect((await enable()).status).toBe(200)
-  const version = { bytes: new Uint8Array([1]), sha256: 'a', entries: 1, names: 1 }
-  await screeningLists.replace('eu-fsf', version, { token: null, validators: {}, nextDueAtSeconds: 9e9 })
-  await screeningLists.remove('eu-fsf')
-  expect((await enable()).status).toBe(202)
-})
 
-test('an endpoint that is to decide is shown with its path and its environment', async () => {
-  await world.store.webhookEndpoints.remove(
-    world.alpha.id,
-    (await world.store.webhookEndpoints.list(world.alpha.id))[0]?.id ?? '',
-  )
-  const { body } = await world.asks(world.ada, 'addWebhookEndpoint')
-  expect(body['changes']).toMatchObject([
-    { after: expect.stringMatching(/^decide\.example\/b \(sha256 /) },
-    { what: 'environment', after: 'live' },
-  ])
-})
-
-test('where a list of sanctioned people comes from is shown with its path, and may not change meanwhile', async () => {
-  const path = '/screening/lists/own'
-  const asks = (body: object) => world.call('PUT', path, { cookie: world.root.cookie, body })
-  const settings = { name: 'own', format: 'ofac-csv', urls: ['https://lists.example/a.csv'], reach: 'public' } as const
-  const moved = await asks({ urls: ['https://lists.example/mallory.csv'] })
-  expect(moved.body['changes']).toEqual([
-    {
-      what: 'fetched from',
-      before: expect.stringMatching(/^lists\.example\/a\.csv \(sha256 /),
-      after: expect.stringMatching(/^lists\.example\/mallory\.csv \(sha256 /),
-    },
-  ])
-  const otherFormat = await asks({ format: 'csv' })
-  expect(otherFormat.body['changes']).toEqual([{ what: 'format', before: 'ofac-csv', after: 'csv' }])
-  await world.store.screeningLists.set({ ...settings, intervalSeconds: 3_600 })
-  expect((await world.decide(moved.body.id, true, world.rita, true)).status).toBe(409)
-})
-
-test('a service’s secret is kept sealed, and an endpoint that is only notified is added at once', async () => {
-  const asked = await world.asks(world.ada, 'setWebhookService')
-  expect(asked.body['name']).toStartWith('decide.example/a (sha256 ')
-  const stored = await world.store.approvals.find(world.alpha.id, asked.body.id)
-  expect(JSON.stringify([asked.body, stored])).not.toContain(SERVICE_SECRET)
-  expect((await approve(asked.body.id)).status).toBe(200)
-  const [endpoint] = await world.store.webhookEndpoints.list(world.alpha.id)
-  // The harness seals by inverting each byte.
-  const sealed = endpoint?.sealedServiceSecret?.map((byte) => byte ^ 0xff) ?? new Uint8Array()
-  expect(new TextDecoder().decode(sealed)).toBe(SERVICE_SECRET)
-  const events = { key: world.alpha.key, body: { url: 'https://events.example/', purpose: 'events' } }
-  expect((await world.call('POST', '/organizations/alpha/webhooks', events)).status).toBe(201)
-})
-
-test('removing the external decider needs a second person, because a policy would decide instead', async () => {
-  const chosen = await world.asks(world.ada, 'changeSessionPolicy')
-  expect(chosen.body['changes']).toContainEqual({
-    what: 'external decider remains active',
-    before: expect.stringMatching(/^decide\.example\/a /),
-    after: expect.stringMatching(/^decide\.example\/a /),
+  test('needs a second person if a disabled list of the same name left shared wallets or versions', async () => {
+    const { screeningLists, lists } = world.store
+    const status = async () => (await enable('eu-fsf', {})).status
+    const disable = () => screeningLists.remove('eu-fsf')
+    expect(await status()).toBe(200)
+    await disable()
+    expect(await status()).toBe(200)
+    await disable()
+    await lists.ofScreening('eu-fsf', true)
+    const requested = await enable('eu-fsf', {})
+    expect(requested.status).toBe(202)
+    const replaced = { what: 'shared list eu_fsf', before: '0 addresses', after: 'replaced' }
+    expect(requested.body['changes']).toContainEqual(replaced)
+    await lists.remove(null, 'eu_fsf')
+    expect(await status()).toBe(200)
+    // Hits refer to stored versions.
+    const version = { bytes: new Uint8Array([1]), sha256: 'a', entries: 1, names: 1 }
+    await screeningLists.replace('eu-fsf', version, { token: null, validators: {}, nextDueAtSeconds: 9e9 })
+    await disable()
+    expect(await status()).toBe(202)
   })
-  await world.store.sessionPolicies.set(world.alpha.id, world.ofSessions.id)
-  const removed = await world.asks(world.ada, 'removeWebhookEndpoint')
-  expect([removed.status, removed.body['changes']]).toEqual([
-    202,
-    [
+
+  test('shows the path of its URL, which may not change before the approval', async () => {
+    const moved = await enable('own', { urls: ['https://lists.example/mallory.csv'] })
+    expect(moved.body['changes']).toEqual([
       {
-        what: 'sessions are decided by',
-        before: expect.stringMatching(/^decide\.example\/a /),
-        after: expect.stringContaining(world.ofSessions.id),
+        what: 'fetched from',
+        before: expect.stringMatching(/^lists\.example\/a\.csv \(sha256 /),
+        after: expect.stringMatching(/^lists\.example\/mallory\.csv \(sha256 /),
       },
-    ],
-  ])
-  expect(await world.store.webhookEndpoints.list(world.alpha.id)).toHaveLength(1)
-  expect((await approve(removed.body.id)).status).toBe(200)
-  expect(await world.store.webhookEndpoints.list(world.alpha.id)).toHaveLength(0)
-})
-
-test('pausing and resuming the external decider need a second person', async () => {
-  const decider = expect.stringMatching(/^decide\.example\/a /)
-  const others = 'people, until the endpoint resumes'
-  for (const [paused, before, after] of [
-    [true, decider, others],
-    [false, others, decider],
-  ] as const) {
-    const asked = await world.asks(world.ada, 'changeWebhookEndpoint', { body: { paused } })
-    expect(asked).toMatchObject({
-      status: 202,
-      body: { changes: [{ what: 'sessions are decided by', before, after }] },
+    ])
+    const otherFormat = await enable('own', { format: 'csv' })
+    expect(otherFormat.body['changes']).toEqual([{ what: 'format', before: 'ofac-csv', after: 'csv' }])
+    await world.store.screeningLists.set({
+      name: 'own',
+      format: 'ofac-csv',
+      urls: ['https://lists.example/a.csv'],
+      reach: 'public',
+      intervalSeconds: 3_600,
     })
-    const [path = ''] = world.requests['changeWebhookEndpoint'] ?? []
-    expect((await world.call('PATCH', path, { key: world.alpha.key, body: { paused } })).status).toBe(403)
-    expect((await approve(asked.body.id)).status).toBe(200)
-    const [endpoint] = await world.store.webhookEndpoints.list(world.alpha.id)
-    expect(endpoint?.pausedAtSeconds !== null).toBe(paused)
-  }
+    expect((await world.decide(moved.body.id, true, world.rita, true)).status).toBe(409)
+  })
 })
 
-test('the use of country and age in policies needs a second person, and other changes of the page do not', async () => {
-  const [path = ''] = world.requests['changeBrand'] ?? []
-  const { key } = world.alpha
-  expect((await world.call('PATCH', path, { key, body: { color: '#123456', asks_details: false } })).status).toBe(200)
+describe('an external decider', () => {
+  const DECIDER = expect.stringMatching(/^decide\.example\/a /)
+  const endpoints = () => world.store.webhookEndpoints.list(world.alpha.id)
+
+  test('is shown with the path of its URL and its environment', async () => {
+    await world.store.webhookEndpoints.remove(world.alpha.id, (await endpoints())[0]?.id ?? '')
+    const { body } = await world.request(world.ada, 'addWebhookEndpoint')
+    expect(body['changes']).toMatchObject([
+      { after: expect.stringMatching(/^decide\.example\/b \(sha256 /) },
+      { what: 'environment', after: 'live' },
+    ])
+  })
+
+  test('has a sealed secret, and an endpoint for events is added at once', async () => {
+    const requested = await world.request(world.ada, 'setWebhookService')
+    expect(requested.body['name']).toStartWith('decide.example/a (sha256 ')
+    const stored = await world.store.approvals.find(world.alpha.id, requested.body.id)
+    expect(JSON.stringify([requested.body, stored])).not.toContain(SERVICE_SECRET)
+    expect(await approve(requested)).toBe(200)
+    // The harness seals by inverting each byte.
+    const sealed = (await endpoints())[0]?.sealedServiceSecret?.map((byte) => byte ^ 0xff) ?? new Uint8Array()
+    expect(new TextDecoder().decode(sealed)).toBe(SERVICE_SECRET)
+    const events = { key: world.alpha.key, body: { url: 'https://events.example/', purpose: 'events' } }
+    expect((await world.call('POST', '/organizations/alpha/webhooks', events)).status).toBe(201)
+  })
+
+  test('is removed with a second person, because a policy would decide instead', async () => {
+    const { ada, alpha, ofSessions, store } = world
+    const chosen = await world.request(ada, 'changeSessionPolicy')
+    const remains = { what: 'external decider remains active', before: DECIDER, after: DECIDER }
+    expect(chosen.body['changes']).toContainEqual(remains)
+    await store.sessionPolicies.set(alpha.id, ofSessions.id)
+    const removed = await world.request(ada, 'removeWebhookEndpoint')
+    const change = { what: 'sessions are decided by', before: DECIDER, after: expect.stringContaining(ofSessions.id) }
+    expect([removed.status, removed.body['changes']]).toEqual([202, [change]])
+    expect(await endpoints()).toHaveLength(1)
+    expect(await approve(removed)).toBe(200)
+    expect(await endpoints()).toHaveLength(0)
+  })
+
+  test('is paused and resumed with a second person', async () => {
+    const others = 'people, until the endpoint resumes'
+    const [path = ''] = world.requests['changeWebhookEndpoint'] ?? []
+    for (const [paused, before, after] of [
+      [true, DECIDER, others],
+      [false, others, DECIDER],
+    ] as const) {
+      const [outcome, requested] = await send('PATCH', path.replace('/organizations/alpha/', ''), { paused })
+      const changes = [{ what: 'sessions are decided by', before, after }]
+      expect([outcome, requested.body['changes']]).toEqual(['waits', changes])
+      expect(await approve(requested)).toBe(200)
+      expect((await endpoints())[0]?.pausedAtSeconds !== null).toBe(paused)
+    }
+  })
+
+  test('shows the time in which the previous secret remains valid', async () => {
+    const first = await world.request(world.ada, 'setWebhookService')
+    expect(first.status).toBe(202)
+    expect(JSON.stringify(first.body['changes'])).not.toContain('second')
+    expect(await approve(first)).toBe(200)
+    const body = { service: VERIFICATION_SERVICES[0], secret: SERVICE_SECRET, overlap_seconds: 2_592_000 }
+    const second = await world.request(world.ada, 'setWebhookService', { body })
+    expect(second.status).toBe(202)
+    const overlap = { what: 'overlap with the current secret', before: null, after: '2,592,000 seconds' }
+    expect(second.body['changes']).toContainEqual(overlap)
+  })
+})
+
+test('the use of country and age in policies needs a second person, unlike other changes of the page', async () => {
+  expect(await put('brand', { color: '#123456', asks_details: false }, 'PATCH')).toBe('done')
   for (const asks_details of [true, false]) {
-    expect((await world.call('PATCH', path, { key, body: { asks_details } })).status).toBe(403)
-    const asked = await world.asks(world.ada, 'changeBrand', { body: { asks_details } })
-    expect(asked.status).toBe(202)
-    expect((await approve(asked.body.id)).status).toBe(200)
+    const [outcome, requested] = await send('PATCH', 'brand', { asks_details })
+    expect([outcome, await approve(requested)]).toEqual(['waits', 200])
     expect((await world.store.organizationBrands.find(world.alpha.id)).asksDetails).toBe(asks_details)
   }
 })
 
-test('for how long the secret before still decides', async () => {
-  const seen = async (operation: string, options: object = {}) => {
-    const asked = await world.asks(world.ada, operation, options)
-    expect(asked.status).toBe(202)
-    return { id: asked.body.id, changes: asked.body['changes'] }
-  }
-  const first = await seen('setWebhookService')
-  expect(JSON.stringify(first.changes)).not.toContain('second')
-  expect((await approve(first.id)).status).toBe(200)
-  const body = { service: VERIFICATION_SERVICES[0], secret: SERVICE_SECRET, overlap_seconds: 2_592_000 }
-  expect((await seen('setWebhookService', { body })).changes).toContainEqual({
-    what: 'overlap with the current secret',
-    before: null,
-    after: '2,592,000 seconds',
-  })
-})
-
-test('erasing the evidence of a verified or a rejected person', async () => {
+test('the evidence of a verified or a rejected person is erased with a second person', async () => {
   const { store, harness, alpha } = world
   const sealedUnder = new Uint8Array(60)
   await store.organizationKeys.add(alpha.id, { wrappedKey: sealedUnder, wrappedBy: 'a key of tests' })
@@ -322,14 +309,11 @@ test('erasing the evidence of a verified or a rejected person', async () => {
       await markChecksMade(store, alpha.id, sessionId)
       await store.sessions.changeStatus({ ...target, to, actor: 'person', override: 'person', revoke: to === 'retry' })
     }
-    const at = `/organizations/alpha/sessions/${sessionId}/evidence/erase`
-    const byKey = await world.call('POST', at, { key: alpha.key, body: {} })
-    expect([statuses, byKey.status]).toEqual([statuses, expected === 'done' ? 200 : 403])
-    if (expected === 'waits') {
-      const { status, body } = await world.call('POST', at, { cookie: world.ada.cookie, body: {} })
-      expect([statuses, status]).toEqual([statuses, 202])
+    const [outcome, requested] = await send('POST', `sessions/${sessionId}/evidence/erase`, {})
+    expect([statuses, outcome]).toEqual([statuses, expected])
+    if (outcome === 'waits') {
       expect(await store.evidence.list(target)).toHaveLength(1)
-      expect((await approve(body.id)).status).toBe(200)
+      expect(await approve(requested)).toBe(200)
     }
     expect(await store.evidence.list(target)).toEqual([])
   }

@@ -1,10 +1,11 @@
-// What an administrator alone tried in order to be signed for against the rule, one way a test; and what may be done at once.
+// Attempts of one administrator to get a change approved alone, and changes that need no approval.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { addressKey } from '../../../src/domain/address-key.ts'
 import { LIST_EDITS_MAX } from '../../../src/domain/list.ts'
 import { openOver } from '../../cli/admin-client-over.ts'
 import { runWords } from '../../cli/run-words.ts'
 import type { Person } from '../support/harness.ts'
+import { type CallOptions, textFile } from '../support/request.ts'
 import { type Answer, OTHER_WALLET, startWorld, WALLET, type World } from './world.ts'
 
 let world: World
@@ -15,328 +16,307 @@ beforeEach(async () => {
 })
 afterEach(() => world.close())
 
-const MEMBERS = '/organizations/alpha/members'
-const signIn = async (userId: string): Promise<Person> => {
-  const { store, harness } = world
-  await store.users.setPassword(userId, await harness.services.passwords.hash('correct horse battery staple', []))
-  harness.clock.advance(1)
-  return { id: userId, cookie: await harness.signIn(userId) }
-}
-const listed = async (name: string, address = WALLET): Promise<boolean> => {
-  const list = await world.store.lists.find(world.alpha.id, name)
-  return list !== null && (await world.store.lists.findEntry(list, addressKey(address))) !== null
-}
-const edit = (who: { readonly cookie?: string; readonly key?: string }, list: string, body: object) =>
-  world.call('POST', `/organizations/alpha/lists/${list}/entries`, { ...who, body })
-const policyOfProject = async (): Promise<string | undefined> =>
-  (await world.store.projects.find(world.alpha.id, world.project.id))?.policyId
+const BASE = '/organizations/alpha'
+const MEMBERS = `${BASE}/members`
+const ADMIN = 'organization-admin'
 
-describe('a puppet', () => {
-  /** Added by one administrator, with another's approval. */
-  const puppetOf = async (maker: Person, approver: Person, email: string): Promise<Person> => {
-    const body = { email, name: 'Puppet', role: 'organization-admin' }
-    const asked = await world.call('POST', MEMBERS, { cookie: maker.cookie, body })
-    expect(asked.status).toBe(202)
-    expect((await world.decide(asked.body.id, true, approver)).status).toBe(200)
-    return signIn((await world.store.users.findByEmail(email))?.id ?? '')
+const accountOf = async (email: string): Promise<string> => (await world.store.users.findByEmail(email))?.id ?? ''
+const disable = async (...people: readonly Person[]): Promise<void> => {
+  for (const { id } of people) await world.store.users.setDisabled(id, true)
+}
+const invite = (caller: CallOptions, email: string, role = ADMIN) =>
+  world.call('POST', MEMBERS, { ...caller, body: { email, name: 'Member', role } })
+/** The body's `changes`, as the approver sees them. */
+const changesOf = ({ body }: Answer) =>
+  body['changes'] as readonly { readonly what: string; readonly before: string | null; readonly after: string }[]
+/** Approves a request as each person in order, and compares the statuses. */
+const expectApprovals = async (requested: Answer, ...expected: readonly (readonly [Person, number])[]) => {
+  expect(requested.status).toBe(202)
+  for (const [approver, status] of expected) {
+    expect((await world.decide(requested.body.id, true, approver)).status).toBe(status)
+  }
+}
+const expectRefusal = ({ status, body }: Answer, detail: unknown, expected = 409): void =>
+  expect([status, body.detail]).toEqual([expected, detail as string])
+
+describe('an account', () => {
+  /** Invites an administrator, with the approval of another administrator. */
+  const createMember = async (creator: Person, approver: Person, email: string): Promise<Person> => {
+    await expectApprovals(await invite(creator, email), [approver, 200])
+    return world.signIn(await accountOf(email))
   }
 
-  test('asks for nothing that its maker alone could approve', async () => {
-    const { ada, bob, carol, root, rita, rob } = world
-    const first = await puppetOf(ada, bob, 'first@example.com')
-    const unable = [bob, carol].map(({ id }) => world.store.memberships.setRole(world.alpha.id, id, 'viewer'))
-    await Promise.all([...unable, ...[root, rita, rob].map(({ id }) => world.store.users.setDisabled(id, true))])
-    for (const asker of [ada, first]) {
-      const refused = await world.asks(asker, 'activateRevision')
-      expect([refused.status, refused.body.detail]).toEqual([409, expect.stringContaining('nobody could approve')])
+  test('and its creator request nothing if nobody else could approve it', async () => {
+    const { ada, bob, carol, root, rita, rob, alpha, store } = world
+    const first = await createMember(ada, bob, 'first@example.com')
+    for (const { id } of [bob, carol]) await store.memberships.setRole(alpha.id, id, 'viewer')
+    await disable(root, rita, rob)
+    for (const requester of [ada, first]) {
+      const refused = await world.request(requester, 'activateRevision')
+      expectRefusal(refused, expect.stringContaining('nobody could approve'))
     }
-    expect(await world.store.approvals.countPending(world.alpha.id)).toBe(0)
-  })
-
-  test('is nobody before someone else approves it', async () => {
-    const asked = await world.asks(world.ada, 'addMember')
-    const own = await world.decide(asked.body.id, true, world.ada)
-    expect([own.status, own.body.detail]).toEqual([409, 'a person other than the requester must approve this change'])
-    expect(await world.store.users.findByEmail('new@example.com')).toBeNull()
+    expect(await store.approvals.countPending(alpha.id)).toBe(0)
   })
 
   test.each([
     ['an invisible character', 'bob\u200b@example.com'],
     ['a Cyrillic letter', 'b\u043eb@example.com'],
     ['a domain in Cyrillic letters', 'bob@ex\u0430mple.com'],
-  ])('has no address that looks like a colleague’s: %s', async (_what, email) => {
-    const asked = [
-      await world.asks(world.ada, 'addMember', { body: { email, name: 'Bob', role: 'organization-admin' } }),
-      await world.asks(world.root, 'addUser', { body: { email, name: 'Bob', deployment_admin: false } }),
-    ]
-    for (const { status, body } of asked) expect([status, body['field']]).toEqual([400, 'email'])
+  ])('cannot have an address that looks like that of a colleague: %s', async (_, email) => {
+    for (const { status, body } of [
+      await invite(world.ada, email),
+      await world.request(world.root, 'addUser', { body: { email, name: 'Bob', deployment_admin: false } }),
+    ]) {
+      expect([status, body['field']]).toEqual([400, 'email'])
+    }
   })
 
-  test('neither approves for its maker nor is approved by it, and a puppet’s puppet neither', async () => {
-    const first = await puppetOf(world.ada, world.bob, 'first@example.com')
-    const second = await puppetOf(first, world.bob, 'second@example.com')
-    for (const [asker, approver] of [
-      [world.ada, first],
-      [world.ada, second],
-      [first, world.ada],
-      [second, world.ada],
+  test('and its creator cannot approve each other’s changes, nor can accounts further down the chain', async () => {
+    const { ada, bob } = world
+    const first = await createMember(ada, bob, 'first@example.com')
+    const second = await createMember(first, bob, 'second@example.com')
+    for (const [requester, approver] of [
+      [ada, first],
+      [ada, second],
+      [first, ada],
+      [second, ada],
     ] as const) {
-      const asked = await world.asks(asker, 'activateRevision')
-      const answer = await world.decide(asked.body.id, true, approver)
-      expect([answer.status, answer.body.detail]).toEqual([
-        409,
+      const requested = await world.request(requester, 'activateRevision')
+      expectRefusal(
+        await world.decide(requested.body.id, true, approver),
         'you or the requester created, invited or recovered the other’s account, or one person received links to both: an independent administrator must approve this change',
-      ])
-      expect((await world.decide(asked.body.id, false, world.bob)).status).toBe(200)
+      )
+      expect((await world.decide(requested.body.id, false, bob)).status).toBe(200)
     }
   })
 
-  test('made while the rule was off is one all the same', async () => {
+  test('created before the rule depends on its creator as well', async () => {
     await world.setRule(false)
-    const body = { email: 'early@example.com', name: 'Early', role: 'organization-admin' }
-    expect((await world.call('POST', MEMBERS, { cookie: world.ada.cookie, body })).status).toBe(201)
+    expect((await invite(world.ada, 'early@example.com')).status).toBe(201)
     await world.setRule(true)
-    const early = await signIn((await world.store.users.findByEmail('early@example.com'))?.id ?? '')
-    const asked = await world.asks(world.ada, 'activateRevision')
-    expect((await world.decide(asked.body.id, true, early)).status).toBe(409)
+    const early = await world.signIn(await accountOf('early@example.com'))
+    expect((await world.requestAndApprove(world.ada, early)).status).toBe(409)
   })
 
-  test('is an account as well whose role one gave, whose invitation one renewed, or that one recovered', async () => {
-    const { ada, bob, root, invited, viewer } = world
-    const promoted = await world.asks(ada, 'changeMember')
-    expect((await world.decide(promoted.body.id, true, bob)).status).toBe(200)
-    const again = await world.call('POST', `${MEMBERS}/${invited.id}/invitation`, { cookie: ada.cookie, body: {} })
-    expect(again.status).toBe(200)
-    await world.store.memberships.setRole(world.alpha.id, invited.id, 'organization-admin')
-    const asked = await world.asks(ada, 'activateRevision')
-    for (const puppet of [await signIn(viewer.id), await signIn(invited.id)]) {
-      expect((await world.decide(asked.body.id, true, puppet)).status).toBe(409)
-    }
-    // A deployment admin who could sign in as two of them is alone.
-    for (const { id } of [bob, world.carol]) {
+  test('depends on the person who promoted, invited or recovered it', async () => {
+    const { ada, bob, carol, root, alpha, invited, viewer, store } = world
+    await expectApprovals(await world.request(ada, 'changeMember'), [bob, 200])
+    const renewed = await world.call('POST', `${MEMBERS}/${invited.id}/invitation`, { cookie: ada.cookie, body: {} })
+    expect(renewed.status).toBe(200)
+    await store.memberships.setRole(alpha.id, invited.id, ADMIN)
+    const requested = await world.request(ada, 'activateRevision')
+    await expectApprovals(requested, [await world.signIn(viewer.id), 409], [await world.signIn(invited.id), 409])
+    // A deployment admin who could sign in as two administrators is one person with both.
+    for (const { id } of [bob, carol]) {
       expect((await world.call('POST', `/users/${id}/recovery`, { cookie: root.cookie, body: {} })).status).toBe(200)
     }
-    const byBob = await world.asks(bob, 'activateRevision')
-    for (const approver of [world.carol, root]) {
-      expect((await world.decide(byBob.body.id, true, approver)).status).toBe(409)
-    }
-    expect((await world.decide(byBob.body.id, true, ada)).status).toBe(200)
+    await expectApprovals(await world.request(bob, 'activateRevision'), [carol, 409], [root, 409], [ada, 200])
   })
 
-  test('is each of two accounts whose unused invitations one renews: neither approves for the other', async () => {
-    const { ada, bob, carol } = world
-    const invited = async (email: string): Promise<string> => {
-      const body = { email, name: 'Invited', role: 'organization-admin' }
-      const asked = await world.call('POST', MEMBERS, { cookie: bob.cookie, body })
-      expect((await world.decide(asked.body.id, true, carol)).status).toBe(200)
-      const { id } = (await world.store.users.findByEmail(email)) ?? { id: '' }
+  test('depends on another account if one person renewed the unused invitations of both', async () => {
+    const { ada, bob, carol, root } = world
+    const create = async (email: string): Promise<string> => {
+      await expectApprovals(await invite(bob, email), [carol, 200])
+      const id = await accountOf(email)
       const renewed = await world.call('POST', `${MEMBERS}/${id}/invitation`, { cookie: ada.cookie, body: {} })
       expect(renewed.status).toBe(200)
       return id
     }
-    const ids = [await invited('dan@example.com'), await invited('eve@example.com')] as const
-    const [dan, eve] = [await signIn(ids[0]), await signIn(ids[1])]
-    const asked = await world.asks(dan, 'activateRevision')
-    for (const puppet of [eve, ada]) expect((await world.decide(asked.body.id, true, puppet)).status).toBe(409)
-    expect((await world.decide(asked.body.id, true, world.root)).status).toBe(200)
+    const ids = [await create('dan@example.com'), await create('eve@example.com')] as const
+    const [dan, eve] = [await world.signIn(ids[0]), await world.signIn(ids[1])]
+    await expectApprovals(await world.request(dan, 'activateRevision'), [eve, 409], [ada, 409], [root, 200])
   })
 
-  /** Two deployment admins whom root alone makes, at once or out of plain accounts: the deployment's rule is off. */
-  const deploymentAdmins = async (isAtOnce: boolean): Promise<readonly [Person, Person]> => {
-    const make = async (name: string): Promise<Person> => {
-      const body = { email: `${name}@example.com`, name, deployment_admin: isAtOnce }
-      const made = await world.call('POST', '/users', { cookie: world.root.cookie, body })
-      const { id } = made.body['user'] as { id: string }
-      if (!isAtOnce) await promote(id)
-      return signIn(id)
-    }
-    return [await make('first'), await make('second')]
-  }
   const promote = async (userId: string): Promise<void> => {
-    const body = { deployment_admin: true }
-    expect((await world.call('PATCH', `/users/${userId}`, { cookie: world.root.cookie, body })).status).toBe(200)
+    const options = { cookie: world.root.cookie, body: { deployment_admin: true } }
+    expect((await world.call('PATCH', `/users/${userId}`, options)).status).toBe(200)
+  }
+  /** Two deployment admins that root creates alone, as such or as accounts to promote, while the deployment has no rule. */
+  const deploymentAdmins = async (isAtOnce: boolean): Promise<readonly [Person, Person]> => {
+    const create = async (name: string): Promise<Person> => {
+      const body = { email: `${name}@example.com`, name, deployment_admin: isAtOnce }
+      const created = await world.call('POST', '/users', { cookie: world.root.cookie, body })
+      const { id } = created.body['user'] as { id: string }
+      if (!isAtOnce) await promote(id)
+      return world.signIn(id)
+    }
+    return [await create('first'), await create('second')]
   }
 
   test.each([true, false])(
-    'is each of two deployment admins whom one makes while the organization’s rule is on (at once: %p)',
+    'of a deployment admin depends on its creator while the organization has the rule (created as one: %p)',
     async (isAtOnce) => {
       const [first, second] = await deploymentAdmins(isAtOnce)
-      const asked = await world.asks(first, 'changeSettings')
-      expect(asked.status).toBe(202)
-      for (const puppet of [second, world.root]) {
-        expect((await world.decide(asked.body.id, true, puppet)).body.detail).toContain('an independent administrator')
+      const requested = await world.request(first, 'changeSettings')
+      expect(requested.status).toBe(202)
+      for (const dependent of [second, world.root]) {
+        const { body } = await world.decide(requested.body.id, true, dependent)
+        expect(body.detail).toContain('an independent administrator')
       }
-      expect((await world.decide(asked.body.id, true, world.ada)).status).toBe(200)
+      await expectApprovals(requested, [world.ada, 200])
     },
   )
 
-  test('is none of two who were made deployment admins before the rule, or with approval', async () => {
+  test('of a deployment admin created before the rule, or with approval, is independent', async () => {
+    const { root, rita } = world
     await world.setRule(false)
     const before = await deploymentAdmins(true)
     await world.setRule(true)
     await world.setDeploymentRule(true)
-    for (const name of ['third', 'fourth']) {
-      const body = { email: `${name}@example.com`, name, deployment_admin: true }
-      const asked = await world.call('POST', '/users', { cookie: world.root.cookie, body })
-      expect(asked.status).toBe(202)
-      expect((await world.decide(asked.body.id, true, world.rita, true)).status).toBe(200)
+    const create = async (email: string): Promise<Person> => {
+      const body = { email, name: 'Admin', deployment_admin: true }
+      const { status, body: requested } = await world.call('POST', '/users', { cookie: root.cookie, body })
+      expect(status).toBe(202)
+      expect((await world.decide(requested.id, true, rita, true)).status).toBe(200)
+      return world.signIn(await accountOf(email))
     }
-    const approved = await Promise.all(
-      ['third@example.com', 'fourth@example.com'].map(async (email) =>
-        signIn((await world.store.users.findByEmail(email))?.id ?? ''),
-      ),
-    )
-    for (const [operation, [asker, approver]] of [
-      ['activateRevision', before],
-      ['addMember', approved],
-    ] as const) {
-      if (asker === undefined || approver === undefined) throw new Error('not made')
-      const asked = await world.asks(asker, operation)
-      expect((await world.decide(asked.body.id, true, approver)).status).toBe(200)
-    }
+    const approved = [await create('third@example.com'), await create('fourth@example.com')] as const
+    expect((await world.requestAndApprove(...before, 'activateRevision')).status).toBe(200)
+    expect((await world.requestAndApprove(...approved, 'addMember')).status).toBe(200)
   })
 
-  test('is no administrator of the organization who is made a deployment admin as well', async () => {
+  test('of an administrator who becomes a deployment admin stays independent', async () => {
     for (const { id } of [world.ada, world.bob]) await promote(id)
-    const asked = await world.asks(world.ada, 'activateRevision')
-    expect((await world.decide(asked.body.id, true, world.bob)).status).toBe(200)
+    expect((await world.requestAndApprove(world.ada, world.bob)).status).toBe(200)
   })
 
-  const OFFERS = '/organizations/alpha/member-offers'
-  const accept = async (who: Person, url: string): Promise<number> => {
-    const [offer = '', code = ''] = new URL(url).hash.slice(1).split('.')
-    return (await world.call('POST', `/me/offers/${offer}/accept`, { cookie: who.cookie, body: { code } })).status
-  }
-  const offerTo = ({ cookie }: Person, email: string, role: string) =>
-    world.call('POST', MEMBERS, { cookie, body: { email, name: 'P', role } })
-
-  test('that joins by an offer is its asker’s, and so it is of who gave the offer its role', async () => {
-    const { ada, bob, carol, harness } = world
-    const joiner = await harness.person({ email: 'joiner@example.com' })
-    const asked = await offerTo(ada, 'joiner@example.com', 'reviewer')
-    expect(asked.status).toBe(202)
-    const approved = await world.decide(asked.body.id, true, bob)
-    expect(approved.status).toBe(200)
-    const [offer] = (await world.store.membershipOffers.listOf(joiner.id)).map(({ id }) => id)
-    // No link was shown to anybody, and none is kept: the one that is made now is the one that works.
-    expect(
-      JSON.stringify([asked.body, approved.body, await world.store.approvals.find(world.alpha.id, asked.body.id)]),
-    ).not.toMatch(/account#/)
-    const raised = await world.call('PATCH', `${OFFERS}/${offer}`, {
-      cookie: carol.cookie,
-      body: { role: 'organization-admin' },
+  describe('that joins by an offer', () => {
+    const OFFERS = `${BASE}/member-offers`
+    const JOINER = 'joiner@example.com'
+    let joiner: Person
+    beforeEach(async () => {
+      joiner = await world.harness.person({ email: JOINER })
     })
-    expect((await world.decide(raised.body.id, true, bob)).status).toBe(200)
-    const made = await world.call('POST', `${OFFERS}/${offer}/link`, { cookie: ada.cookie, body: {} })
-    expect(await accept(joiner, String(made.body['url']))).toBe(204)
-    harness.clock.advance(1)
-    for (const [asker, approver, status] of [
-      [ada, joiner, 409],
-      [joiner, ada, 409],
-      [carol, joiner, 409],
-      [bob, joiner, 200],
-    ] as const) {
-      const change = await world.asks(asker, 'activateRevision')
-      expect((await world.decide(change.body.id, true, approver)).status).toBe(status)
+    const accept = async (url: unknown): Promise<number> => {
+      const [offer = '', code = ''] = new URL(String(url)).hash.slice(1).split('.')
+      const options = { cookie: joiner.cookie, body: { code } }
+      return (await world.call('POST', `/me/offers/${offer}/accept`, options)).status
     }
-  })
+    const offerPath = async (): Promise<string> =>
+      `${OFFERS}/${(await world.store.membershipOffers.listOf(joiner.id))[0]?.id}`
+    const acceptNewLink = async ({ cookie }: Person): Promise<void> => {
+      const { body } = await world.call('POST', `${await offerPath()}/link`, { cookie, body: {} })
+      expect(await accept(body['url'])).toBe(204)
+      world.harness.clock.advance(1)
+    }
+    const acceptanceOf = ({ body }: Answer): string => (body['acceptance'] as { url: string }).url
 
-  test('that joins by an offer is also of whoever renewed the offer’s link', async () => {
-    const { ada, bob, carol, harness } = world
-    const joiner = await harness.person({ email: 'joiner@example.com' })
-    const asked = await offerTo(ada, 'joiner@example.com', 'organization-admin')
-    expect((await world.decide(asked.body.id, true, bob)).status).toBe(200)
-    const [offer] = (await world.store.membershipOffers.listOf(joiner.id)).map(({ id }) => id)
-    const renewed = await world.call('POST', `${OFFERS}/${offer}/link`, { cookie: carol.cookie, body: {} })
-    expect(await accept(joiner, String(renewed.body['url']))).toBe(204)
-    const change = await world.asks(carol, 'activateRevision')
-    expect((await world.decide(change.body.id, true, joiner)).status).toBe(409)
-    expect((await world.decide(change.body.id, true, bob)).status).toBe(200)
-  })
-
-  test('that joins by an offer of a key is also of whoever was handed the key', async () => {
-    const { ada, bob, harness } = world
-    const joiner = await harness.person({ email: 'joiner@example.com' })
-    await world.setRule(false)
-    const issued = await world.call('POST', '/organizations/alpha/keys', {
-      cookie: ada.cookie,
-      body: { name: 'automation', kind: 'admin' },
+    test('depends on the requester and on the person who chose its role', async () => {
+      const { ada, alpha, bob, carol, store } = world
+      const requested = await invite(ada, JOINER, 'reviewer')
+      expect(requested.status).toBe(202)
+      const approved = await world.decide(requested.body.id, true, bob)
+      expect(approved.status).toBe(200)
+      // No link was shown or stored. Only the new link works.
+      const kept = [requested.body, approved.body, await store.approvals.find(alpha.id, requested.body.id)]
+      expect(JSON.stringify(kept)).not.toMatch(/account#/)
+      const options = { cookie: carol.cookie, body: { role: ADMIN } }
+      await expectApprovals(await world.call('PATCH', await offerPath(), options), [bob, 200])
+      await acceptNewLink(ada)
+      for (const [requester, approver, status] of [
+        [ada, joiner, 409],
+        [joiner, ada, 409],
+        [carol, joiner, 409],
+        [bob, joiner, 200],
+      ] as const) {
+        expect((await world.requestAndApprove(requester, approver)).status).toBe(status)
+      }
     })
-    const offered = await world.call('POST', MEMBERS, {
-      key: String(issued.body['key']),
-      body: { email: 'joiner@example.com', name: 'P', role: 'organization-admin' },
+
+    test('depends on the person who renewed its link', async () => {
+      const { ada, bob, carol } = world
+      await expectApprovals(await invite(ada, JOINER), [bob, 200])
+      await acceptNewLink(carol)
+      await expectApprovals(await world.request(carol, 'activateRevision'), [joiner, 409], [bob, 200])
     })
-    expect(await accept(joiner, (offered.body['acceptance'] as { url: string }).url)).toBe(204)
-    await world.setRule(true)
-    const change = await world.asks(ada, 'activateRevision')
-    expect((await world.decide(change.body.id, true, joiner)).status).toBe(409)
-    expect((await world.decide(change.body.id, true, bob)).status).toBe(200)
+
+    test('of a key depends on the recipient of the key', async () => {
+      const { ada, bob } = world
+      await world.setRule(false)
+      const body = { name: 'automation', kind: 'admin' }
+      const issued = await world.call('POST', `${BASE}/keys`, { cookie: ada.cookie, body })
+      expect(await accept(acceptanceOf(await invite({ key: String(issued.body['key']) }, JOINER)))).toBe(204)
+      await world.setRule(true)
+      await expectApprovals(await world.request(ada, 'activateRevision'), [joiner, 409], [bob, 200])
+    })
+
+    test('cannot accept an offer from before the rule', async () => {
+      await world.setRule(false)
+      const link = acceptanceOf(await invite(world.ada, JOINER))
+      const enabled = await world.request(world.ada, 'changeSettings', { body: { second_person: true } })
+      expect([enabled.status, await accept(link)]).toEqual([200, 401])
+    })
   })
 
-  test('does not join under the rule by what one offered before it', async () => {
-    await world.setRule(false)
-    const joiner = await world.harness.person({ email: 'joiner@example.com' })
-    const offered = await offerTo(world.ada, 'joiner@example.com', 'organization-admin')
-    const { url } = offered.body['acceptance'] as { url: string }
-    expect((await world.asks(world.ada, 'changeSettings', { body: { second_person: true } })).status).toBe(200)
-    expect(await accept(joiner, url)).toBe(401)
-  })
-
-  test('is an account as well that was recovered at the command line, together with the others that were', async () => {
+  test('recovered at the command line depends on the other accounts recovered there', async () => {
     const { ada, bob, carol, harness } = world
     for (const email of ['ada@example.com', 'bob@example.com']) {
       const { code } = await runWords(['account', 'recover', email], { open: openOver(harness), clock: harness.clock })
       expect(code).toBe(0)
     }
-    const asked = await world.asks(ada, 'activateRevision')
-    expect((await world.decide(asked.body.id, true, bob)).status).toBe(409)
-    expect((await world.decide(asked.body.id, true, carol)).status).toBe(200)
+    await expectApprovals(await world.request(ada, 'activateRevision'), [bob, 409], [carol, 200])
   })
 
-  test('gets no link for a key, whose holder is unknown', async () => {
-    const { key } = world.alpha
-    const again = await world.call('POST', `${MEMBERS}/${world.invited.id}/invitation`, { key, body: {} })
-    expect(again.status).toBe(403)
+  test('gets no invitation link for a key, whose holder is unknown', async () => {
+    const path = `${MEMBERS}/${world.invited.id}/invitation`
+    expect((await world.call('POST', path, { key: world.alpha.key, body: {} })).status).toBe(403)
   })
 
-  test('that is newer than the request, even within its second, does not approve it', async () => {
-    const asked = await world.asks(world.ada, 'activateRevision')
-    const late = await world.harness.person({
-      email: 'late@example.com',
-      roles: { [world.alpha.id]: 'organization-admin' as const },
-    })
-    await world.store.memberships.setRole(world.alpha.id, world.viewer.id, 'organization-admin')
-    for (const newer of [late, world.viewer]) {
-      const { status, body } = await world.decide(asked.body.id, true, newer)
-      expect([status, body.detail]).toEqual([
-        409,
+  test('that became an administrator after the request, even in the same second, cannot approve it', async () => {
+    const { alpha, harness, store, viewer } = world
+    const requested = await world.request(world.ada, 'activateRevision')
+    const late = await harness.member(alpha, 'late')
+    await store.memberships.setRole(alpha.id, viewer.id, ADMIN)
+    for (const newer of [late, viewer]) {
+      expectRefusal(
+        await world.decide(requested.body.id, true, newer),
         'you were not an administrator when this was requested: another administrator must approve it',
-      ])
+      )
     }
   })
 })
 
 describe('lists', () => {
-  test('an address comes onto the allow list with a second person only, and leaves it at once', async () => {
-    expect((await edit(world.ada, 'allow', { add: [{ address: WALLET }] })).status).toBe(202)
-    expect(await listed('allow')).toBe(false)
-    await world.store.lists.create({ owner: world.alpha.id, name: 'allow' })
-    const entry = { key: addressKey(WALLET as never), memo: '', author: 'a', addedAtSeconds: 0, present: true }
-    await world.store.lists.edit(world.alpha.id, 'allow', [entry])
-    expect((await edit(world.ada, 'allow', { remove: [WALLET] })).status).toBe(200)
-    expect(await listed('allow')).toBe(false)
+  const edit = (caller: CallOptions, list: string, body: object) =>
+    world.call('POST', `${BASE}/lists/${list}/entries`, { ...caller, body })
+  const add = (...addresses: string[]) => ({ add: addresses.map((address) => ({ address })) })
+  const store = (list: string, addresses: Readonly<Record<string, string>>) =>
+    world.store.lists.edit(
+      world.alpha.id,
+      list,
+      Object.entries(addresses).map(([address, memo]) => ({
+        key: addressKey(address as never),
+        memo,
+        author: 'a',
+        addedAtSeconds: 0,
+        present: true,
+      })),
+    )
+  const isListed = async (name: string, address = WALLET): Promise<boolean> => {
+    const list = await world.store.lists.find(world.alpha.id, name)
+    return list !== null && (await world.store.lists.findEntry(list, addressKey(address))) !== null
+  }
+  const addressesTo = (count: number): string[] =>
+    Array.from({ length: count }, (_, n) => `0x${(n + 1).toString(16).padStart(40, '0')}`)
+
+  test('an address is removed from the allow list and added to the deny list at once, also by a key', async () => {
+    const { ada, alpha } = world
+    expect((await edit(ada, 'allow', add(WALLET))).status).toBe(202)
+    expect(await isListed('allow')).toBe(false)
+    await world.store.lists.create({ owner: alpha.id, name: 'allow' })
+    await store('allow', { [WALLET]: '' })
+    expect((await edit(ada, 'allow', { remove: [WALLET] })).status).toBe(200)
+    expect(await isListed('allow')).toBe(false)
+
+    expect((await edit({ key: alpha.key }, 'deny', add(WALLET))).status).toBe(200)
+    // An edit that also makes a change that needs approval is not made at once.
+    for (const body of [{ remove: [WALLET] }, { ...add(OTHER_WALLET), remove: [WALLET] }]) {
+      expect((await edit(ada, 'deny', body)).status).toBe(202)
+    }
+    expect(await isListed('deny')).toBe(true)
   })
 
-  test('an address comes onto the deny list at once, for a key as well, and leaves it with a second person only', async () => {
-    expect((await edit({ key: world.alpha.key }, 'deny', { add: [{ address: WALLET }] })).status).toBe(200)
-    expect((await edit(world.ada, 'deny', { remove: [WALLET] })).status).toBe(202)
-    // Together with what may be done at once as well.
-    const both = { add: [{ address: OTHER_WALLET }], remove: [WALLET] }
-    expect((await edit(world.ada, 'deny', both)).status).toBe(202)
-    expect(await listed('deny')).toBe(true)
-  })
-
-  test('a file that needs no second person is not compared with the list for one', async () => {
+  test('a file is merged into the deny list at once and without a comparison, but does not replace it', async () => {
     const { lists } = world.harness.services.store
     const { readEdits } = lists
     let reads = 0
@@ -344,36 +324,19 @@ describe('lists', () => {
       reads += 1
       return readEdits(listId)
     }
-    const upload = (query: string) =>
-      world.harness.request('PUT', `/organizations/alpha/lists/deny/content${query}`, {
-        cookie: world.ada.cookie,
-        raw: `${WALLET}\n`,
-        headers: { 'content-type': 'text/plain' },
-      })
-    expect([(await upload('?merge=true')).status, reads]).toEqual([200, 1])
-    expect([(await upload('')).status, reads]).toEqual([202, 2])
-    lists.readEdits = readEdits
+    const upload = async (query: string) => {
+      const file = textFile(`${query === '' ? OTHER_WALLET : WALLET}\n`)
+      return (await world.call('PUT', `${BASE}/lists/deny/content${query}`, { ...world.ada, ...file })).status
+    }
+    expect([await upload('?merge=true'), reads]).toEqual([200, 1])
+    expect([await upload(''), reads]).toEqual([202, 2])
+    expect(await isListed('deny')).toBe(true)
   })
 
-  test('a file may be added to the deny list at once, and not replace it', async () => {
-    const file = { raw: `${WALLET}\n`, headers: { 'content-type': 'text/plain' }, cookie: world.ada.cookie }
-    const path = '/organizations/alpha/lists/deny/content'
-    expect((await world.call('PUT', `${path}?merge=true`, file)).status).toBe(200)
-    expect((await world.call('PUT', path, { ...file, raw: `${OTHER_WALLET}\n` })).status).toBe(202)
-    expect(await listed('deny')).toBe(true)
-  })
-
-  test('an approved edit of a list with many edits rewrites the list outside the transaction, then is made', async () => {
-    const { ada, alpha, bob, harness, store } = world
-    const note = { memo: '', author: 'a', addedAtSeconds: 0, present: true }
-    const many = Array.from({ length: LIST_EDITS_MAX }, (_, n) => `0x${(n + 1).toString(16).padStart(40, '0')}`)
-    await store.lists.edit(
-      alpha.id,
-      'kept_own',
-      many.map((address) => ({ key: addressKey(address as never), ...note })),
-    )
-    const asked = await edit(ada, 'kept_own', { add: [{ address: OTHER_WALLET }] })
-    expect(asked.status).toBe(202)
+  test('an approved edit of a list with many edits rewrites the list outside the transaction', async () => {
+    const { ada, alpha, bob, harness } = world
+    await store('kept_own', Object.fromEntries(addressesTo(LIST_EDITS_MAX).map((address) => [address, ''])))
+    const requested = await edit(ada, 'kept_own', add(OTHER_WALLET))
     const { listUploads } = harness.services
     const { rewrite } = listUploads
     let rewrites = 0
@@ -383,74 +346,60 @@ describe('lists', () => {
         return rewrite(...given)
       },
     })
-    expect((await world.decide(asked.body.id, true, bob)).status).toBe(200)
-    expect(rewrites).toBe(1)
-    expect(await listed('kept_own', OTHER_WALLET)).toBe(true)
-    const { items } = await store.audit.page({ organizationId: alpha.id }, { after: null, limit: 20 })
-    expect(items.filter(({ action }) => action === 'approval.approve')).toHaveLength(1)
+    await expectApprovals(requested, [bob, 200])
+    expect([rewrites, await isListed('kept_own', OTHER_WALLET)]).toEqual([1, true])
+    expect(await harness.audited({ organizationId: alpha.id, action: 'approval.approve' })).toHaveLength(1)
   })
 
-  test('of a file, the approver sees each kind of change, how many there are, and a hash of the result', async () => {
-    const { ada, alpha, bob, store } = world
-    const entry = (address: string, memo: string) => ({
-      key: addressKey(address as never),
-      memo,
-      author: 'a',
-      addedAtSeconds: 0,
-      present: true,
-    })
-    const leaves = `0x${'f'.repeat(40)}`
-    await store.lists.edit(alpha.id, 'kept_own', [entry(WALLET, 'one'), entry(OTHER_WALLET, ''), entry(leaves, 'old')])
-    const added = Array.from({ length: 60 }, (_, n) => `0x${(n + 1).toString(16).padStart(40, '0')}`)
-    const lines = [...added, `${WALLET},two`, OTHER_WALLET]
-    const asked = await world.asks(ada, 'uploadList', {
-      raw: lines.join('\n'),
+  test('the view of a file shows the kinds and numbers of changes, and a hash of the result', async () => {
+    const { ada, bob } = world
+    const removed = `0x${'f'.repeat(40)}`
+    await store('kept_own', { [WALLET]: 'one', [OTHER_WALLET]: '', [removed]: 'old' })
+    const added = addressesTo(60)
+    const requested = await world.request(ada, 'uploadList', {
+      raw: [...added, `${WALLET},two`, OTHER_WALLET].join('\n'),
       headers: { 'content-type': 'text/csv' },
     })
-    expect(asked.status).toBe(202)
-    const { body } = await world.call('GET', '/organizations/alpha/approvals', { cookie: bob.cookie })
-    const [{ changes }] = body['data'] as [{ changes: { what: string; before: string | null; after: string }[] }]
+    const { body } = await world.call('GET', `${BASE}/approvals`, bob)
+    const [{ changes }] = body['data'] as [{ changes: ReturnType<typeof changesOf> }]
     expect(changes[0]).toEqual({ what: 'content', before: '3 entries', after: '62 entries' })
     expect(changes[3]?.after).toBe('60 added, 1 removed, 1 with a new memo; 10 not shown')
     expect(changes.slice(4, 54).map(({ what }) => what)).toEqual(added.slice(0, 50))
     expect(changes.slice(54)).toEqual([
       { what: WALLET, before: 'in the list: one', after: 'in the list: two' },
-      { what: leaves, before: 'in the list: old', after: null as never },
+      { what: removed, before: 'in the list: old', after: null as never },
     ])
 
-    expect((await world.decide(asked.body.id, true, bob)).status).toBe(200)
-    const path = '/organizations/alpha/lists/kept_own/content?format=text'
-    const exported = await (await world.harness.request('GET', path, { cookie: ada.cookie })).text()
-    expect(new Bun.CryptoHasher('sha256').update(exported).digest('hex')).toBe(changes[2]?.after ?? '')
+    await expectApprovals(requested, [bob, 200])
+    const exported = await world.harness.request('GET', `${BASE}/lists/kept_own/content?format=text`, ada)
+    const sha256 = new Bun.CryptoHasher('sha256').update(await exported.text()).digest('hex')
+    expect(sha256).toBe(changes[2]?.after ?? '')
   })
 
-  test('a file is asked for again if the list changed while it was read', async () => {
-    const { alpha, store } = world
+  test('a file must be uploaded again if the list changed while it was read', async () => {
     const { lists } = world.harness.services.store
     const { readEdits } = lists
     lists.readEdits = async (listId) => {
       lists.readEdits = readEdits
-      const entry = { key: addressKey(WALLET as never), memo: '', author: 'a', addedAtSeconds: 0, present: true }
-      await store.lists.edit(alpha.id, 'kept_own', [entry])
+      await store('kept_own', { [WALLET]: '' })
       return readEdits(listId)
     }
-    const { status, body } = await world.asks(world.ada, 'uploadList')
-    expect([status, body.detail]).toEqual([409, expect.stringContaining('upload the file again')])
+    const refused = await world.request(world.ada, 'uploadList')
+    expectRefusal(refused, expect.stringContaining('upload the file again'))
   })
 
-  test('a file that waits stays for as long as it may wait, and goes when it is rejected', async () => {
+  test('a file is kept while its request is pending, and deleted after the rejection', async () => {
     const sweep = async () => {
       while ((await world.store.listBases.sweep()) > 0);
     }
-    const asked = await world.asks(world.ada, 'uploadList')
+    const requested = await world.request(world.ada, 'uploadList')
     world.harness.clock.advance(500_000)
     await sweep()
-    const bob = await signIn(world.bob.id)
-    expect((await world.decide(asked.body.id, true, bob)).status).toBe(200)
-    expect(await listed('kept_own')).toBe(true)
+    const [ada, bob] = [await world.signIn(world.ada.id), await world.signIn(world.bob.id)]
+    await expectApprovals(requested, [bob, 200])
+    expect(await isListed('kept_own')).toBe(true)
 
-    const ada = await signIn(world.ada.id)
-    const unwanted = await world.asks(ada, 'uploadList', { raw: `${OTHER_WALLET}\n` })
+    const unwanted = await world.request(ada, 'uploadList', { raw: `${OTHER_WALLET}\n` })
     const bases = async () => (await world.store.database.query('SELECT id FROM list_bases')).length
     const before = await bases()
     await world.decide(unwanted.body.id, false, bob)
@@ -458,174 +407,135 @@ describe('lists', () => {
     expect(await bases()).toBe(before - 1)
   })
 
-  test('a file is not put over what the list became meanwhile', async () => {
-    const asked = await world.asks(world.ada, 'uploadList')
-    const entry = { key: addressKey(OTHER_WALLET as never), memo: '', author: 'a', addedAtSeconds: 0, present: true }
-    await world.store.lists.edit(world.alpha.id, 'kept_own', [entry])
-    expect((await world.decide(asked.body.id, true, world.bob)).status).toBe(409)
-    expect(await listed('kept_own', OTHER_WALLET)).toBe(true)
+  test('a file does not replace a list that changed after the request', async () => {
+    const requested = await world.request(world.ada, 'uploadList')
+    await store('kept_own', { [OTHER_WALLET]: '' })
+    await expectApprovals(requested, [world.bob, 409])
+    expect(await isListed('kept_own', OTHER_WALLET)).toBe(true)
   })
 
-  test('what can’t be done is refused at once', async () => {
-    expect((await edit(world.ada, 'sourced_own', { add: [{ address: WALLET }] })).status).toBe(409)
-    expect((await edit(world.ada, 'nowhere', { add: [{ address: WALLET }] })).status).toBe(404)
-    expect((await edit(world.ada, 'allow', { add: [{ address: 'nonsense' }] })).status).toBe(400)
+  test('an impossible change is refused without a request', async () => {
+    for (const [list, address, status] of [
+      ['sourced_own', WALLET, 409],
+      ['nowhere', WALLET, 404],
+      ['allow', 'nonsense', 400],
+    ] as const) {
+      expect((await edit(world.ada, list, add(address))).status).toBe(status)
+    }
     expect(await world.store.approvals.countPending(world.alpha.id)).toBe(0)
   })
 
-  const BRANCH = 'https://lists.example/acme/b.csv?key=topsecret'
-  const askForSource = (changes: object) =>
-    world.asks(world.ada, 'setListSource', { body: { url: BRANCH, format: 'csv', ...changes } })
-  const seenOf = ({ body }: Answer) => (body['changes'] as readonly { before: string; after: string }[])[0]
+  test('the URL of a source is shown with its path, and without the values of its query, which may be keys', async () => {
+    const { ada, bob, harness, viewer } = world
+    const body = { url: 'https://lists.example/acme/b.csv?key=topsecret', format: 'csv' }
+    const requested = await world.request(ada, 'setListSource', { body })
+    const [seen] = changesOf(requested)
+    expect(seen?.after).toMatch(/^lists\.example\/acme\/b\.csv\?key=… \(sha256 [0-9a-f]{16}\), csv, every 86400 s$/)
+    const page = await world.call('GET', `${BASE}/approvals`, viewer)
+    await expectApprovals(requested, [bob, 200])
+    const audited = await harness.audited({ action: 'list.source' })
+    for (const shown of [page.body, audited]) expect(JSON.stringify(shown)).toContain('lists.example/acme/b.csv')
+    expect(JSON.stringify([requested.body, page.body, audited])).not.toContain('topsecret')
 
-  test('a source’s URL is shown with its path, and its query’s values, which may be keys, to nobody', async () => {
-    const asked = await askForSource({})
-    expect(asked.status).toBe(202)
-    expect(seenOf(asked)?.after).toMatch(
-      /^lists\.example\/acme\/b\.csv\?key=… \(sha256 [0-9a-f]{16}\), csv, every 86400 s$/,
-    )
-    const page = await world.call('GET', '/organizations/alpha/approvals', { cookie: world.viewer.cookie })
-    expect(JSON.stringify(page.body)).toContain('lists.example/acme/b.csv')
-    expect((await world.decide(asked.body.id, true, world.bob)).status).toBe(200)
-    const audited = await world.harness.audited({ action: 'list.source' })
-    expect(JSON.stringify(audited)).toContain('lists.example/acme/b.csv')
-    expect(JSON.stringify([asked.body, page.body, audited])).not.toContain('topsecret')
-  })
-
-  test('each setting of a source that differs makes what is approved look different', async () => {
-    expect((await world.decide((await askForSource({})).body.id, true, world.bob)).status).toBe(200)
-    for (const changes of [
-      { url: BRANCH.replace('acme', 'mallory') },
-      { url: BRANCH.replace('topsecret', 'another') },
-      { url: BRANCH.replace('.example', '.example:8443') },
-      { format: 'text' },
-      { every_seconds: 3_600 },
-      { skip_bad_lines: true },
+    const other = await world.request(ada, 'setListSource', { body: { ...body, format: 'text' } })
+    expect(changesOf(other)[0]?.before).toBe(seen?.after as string)
+    // A change whose view is the same before and after is refused.
+    for (const unchanged of [
+      await world.request(ada, 'setListSource', { body }),
+      await world.request(ada, 'changeVerificationTrust', { body: { trusts: 'all' } }),
     ]) {
-      const seen = seenOf(await askForSource(changes))
-      expect(seen?.before).toStartWith('lists.example/acme')
-      expect(seen?.after).not.toBe(seen?.before ?? '')
+      expectRefusal(unchanged, 'the request changes nothing that an approver could review')
     }
   })
 
-  test('what looks the same before and after is not asked for', async () => {
-    expect((await world.decide((await askForSource({})).body.id, true, world.bob)).status).toBe(200)
-    for (const asked of [
-      await askForSource({}),
-      await world.asks(world.ada, 'changeVerificationTrust', { body: { trusts: 'all' } }),
-    ]) {
-      expect([asked.status, asked.body.detail]).toEqual([
-        409,
-        'the request changes nothing that an approver could review',
-      ])
-    }
-  })
-
-  test('a memo that is changed looks different', async () => {
-    const { store, alpha } = world
-    await store.lists.create({ owner: alpha.id, name: 'allow' })
-    const entry = { key: addressKey(WALLET as never), memo: 'a', author: 'a', addedAtSeconds: 0, present: true }
-    await store.lists.edit(alpha.id, 'allow', [entry])
-    const asked = await edit(world.ada, 'allow', { add: [{ address: WALLET, memo: 'b' }] })
-    expect(seenOf(asked)).toMatchObject({ before: 'in the list: a', after: 'in the list: b' })
+  test('a changed memo is shown', async () => {
+    await world.store.lists.create({ owner: world.alpha.id, name: 'allow' })
+    await store('allow', { [WALLET]: 'a' })
+    const requested = await edit(world.ada, 'allow', { add: [{ address: WALLET, memo: 'b' }] })
+    expect(changesOf(requested)[0]).toMatchObject({ before: 'in the list: a', after: 'in the list: b' })
   })
 })
 
+/** Activates a revision of the source in the policy. */
+const activate = async (policyId: string, source: string): Promise<void> => {
+  const { alpha, store } = world
+  const saved = await store.policies.saveRevision({ organizationId: alpha.id, policyId, source, quorum: 1 })
+  await store.policies.activateRevision(alpha.id, policyId, saved?.id ?? '')
+}
+const CHANGED = 'has changed since the request: reject it and request the change again'
+
 describe('a project', () => {
-  test('moves to another live policy with a second person only', async () => {
-    const asked = await world.asks(world.ada, 'changeProject')
-    expect(asked.body).toMatchObject({
-      action: 'project.change',
-      name: 'Vault',
-      changes: [{ what: 'policy', before: `Strict (${world.strict.id})`, after: `Lax (${world.lax.id})` }],
-    })
-    expect(await policyOfProject()).toBe(world.strict.id)
-    expect((await world.decide(asked.body.id, true, world.bob)).status).toBe(200)
-    expect(await policyOfProject()).toBe(world.lax.id)
-  })
+  const policyOfProject = async (): Promise<string | undefined> =>
+    (await world.store.projects.find(world.alpha.id, world.project.id))?.policyId
 
-  test('does not move to another policy of the same name unseen', async () => {
-    const { ada, alpha, strict } = world
-    const made = await world.call('POST', '/organizations/alpha/policies', {
-      cookie: ada.cookie,
-      body: { source: 'name: Strict\nrules: []\n' },
-    })
-    const { id } = made.body['policy'] as { id: string }
-    const revision = made.body['revision'] as { id: string }
-    await world.store.policies.activateRevision(alpha.id, id, revision.id)
-    const body = { policy_id: id, lifetime_seconds: 60 }
-    const policy = { what: 'policy', before: `Strict (${strict.id})`, after: `Strict (${id})` }
-    const moved = await world.asks(ada, 'changeProject', { body })
-    expect(moved.body['changes']).toEqual([policy, expect.objectContaining({ what: 'lifetime in seconds' })])
-    const created = await world.asks(ada, 'createProject', { body: { name: 'New', policy_id: id } })
-    expect(created.body['changes']).toContainEqual({ ...policy, before: null })
-  })
-
-  test('does not move to a policy that has become another meanwhile', async () => {
-    const asked = await world.asks(world.ada, 'changeProject')
-    const { store, alpha, lax } = world
-    const other = await store.policies.saveRevision({
-      organizationId: alpha.id,
-      policyId: lax.id,
-      source: 'name: Lax\ndefault: deny\nrules: []\n',
-      quorum: 1,
-    })
-    await store.policies.activateRevision(alpha.id, lax.id, other?.id ?? '')
-    const { status, body } = await world.decide(asked.body.id, true, world.bob)
-    expect([status, body.detail]).toEqual([
-      409,
-      'Vault has changed since the request: reject it and request the change again',
+  test('moves to another active policy after an approval', async () => {
+    const { strict, lax } = world
+    const requested = await world.request(world.ada, 'changeProject')
+    expect(requested.body).toMatchObject({ action: 'project.change', name: 'Vault' })
+    expect(changesOf(requested)).toEqual([
+      { what: 'policy', before: `Strict (${strict.id})`, after: `Lax (${lax.id})` },
     ])
-    expect(await policyOfProject()).toBe(world.strict.id)
-    expect((await store.approvals.find(alpha.id, asked.body.id))?.state).toBe('pending')
+    expect(await policyOfProject()).toBe(strict.id)
+    await expectApprovals(requested, [world.bob, 200])
+    expect(await policyOfProject()).toBe(lax.id)
   })
 
-  test('is bound to a contract with the lifetime that the approver saw', async () => {
-    const { store, alpha, project } = world
-    const asked = await world.asks(world.ada, 'bindAddress')
-    expect(asked.body['changes']).toContainEqual({ what: 'lifetime in seconds', before: null, after: '300' })
-    await store.projects.update(alpha.id, project.id, { lifetimeSeconds: 3_600 })
-    expect((await world.decide(asked.body.id, true, world.bob)).status).toBe(409)
+  test('shows the ids of policies with the same name', async () => {
+    const { ada, alpha, store, strict } = world
+    const { id } = await store.policies.create({ organizationId: alpha.id, name: 'Strict' })
+    await activate(id, 'name: Strict\nrules: []\n')
+    const policy = { what: 'policy', before: `Strict (${strict.id})`, after: `Strict (${id})` }
+    const moved = await world.request(ada, 'changeProject', { body: { policy_id: id, lifetime_seconds: 60 } })
+    expect(changesOf(moved)).toEqual([policy, expect.objectContaining({ what: 'lifetime in seconds' })])
+    const created = await world.request(ada, 'createProject', { body: { name: 'New', policy_id: id } })
+    expect(changesOf(created)).toContainEqual({ ...policy, before: null })
   })
 
-  test('may be called otherwise at once', async () => {
-    expect((await world.asks(world.ada, 'changeProject', { body: { name: 'Safe' } })).status).toBe(200)
+  test('does not move to a policy that changed after the request', async () => {
+    const { alpha, bob, lax, store, strict } = world
+    const requested = await world.request(world.ada, 'changeProject')
+    await activate(lax.id, 'name: Lax\ndefault: deny\nrules: []\n')
+    expectRefusal(await world.decide(requested.body.id, true, bob), `Vault ${CHANGED}`)
+    expect(await policyOfProject()).toBe(strict.id)
+    expect((await store.approvals.find(alpha.id, requested.body.id))?.state).toBe('pending')
+  })
+
+  test('is bound to a contract only with the lifetime that the approver saw', async () => {
+    const requested = await world.request(world.ada, 'bindAddress')
+    expect(changesOf(requested)).toContainEqual({ what: 'lifetime in seconds', before: null, after: '300' })
+    await world.store.projects.update(world.alpha.id, world.project.id, { lifetimeSeconds: 3_600 })
+    await expectApprovals(requested, [world.bob, 409])
+  })
+
+  test('is renamed at once', async () => {
+    expect((await world.request(world.ada, 'changeProject', { body: { name: 'Safe' } })).status).toBe(200)
   })
 })
 
 describe('a policy that is to decide sessions', () => {
-  test('is not chosen again, and another one of its name looks different', async () => {
+  test('is refused if it already decides, and is shown with its id', async () => {
     const { ada, alpha, ofSessions, store } = world
     await store.sessionPolicies.set(alpha.id, ofSessions.id)
-    expect((await world.asks(ada, 'changeSessionPolicy')).status).toBe(409)
+    expect((await world.request(ada, 'changeSessionPolicy')).status).toBe(409)
     await store.sessionPolicies.set(alpha.id, null)
-    const { body } = await world.asks(ada, 'changeSessionPolicy')
-    expect(body['changes']).toMatchObject([{ before: 'people', after: `People (${ofSessions.id}), revision 1` }])
+    const [change] = changesOf(await world.request(ada, 'changeSessionPolicy'))
+    expect(change).toMatchObject({ before: 'people', after: `People (${ofSessions.id}), revision 1` })
   })
 
-  test('is not chosen with another revision than the one that the approver saw', async () => {
-    const { store, alpha, ofSessions } = world
-    const asked = await world.asks(world.ada, 'changeSessionPolicy')
-    const other = await store.policies.saveRevision({
-      organizationId: alpha.id,
-      policyId: ofSessions.id,
-      source: 'name: People\ndecides: sessions\nrules: [{ id: all, allow: "true" }]\n',
-      quorum: 1,
-    })
-    await store.policies.activateRevision(alpha.id, ofSessions.id, other?.id ?? '')
-    const { status, body } = await world.decide(asked.body.id, true, world.bob)
-    expect([status, body.detail]).toEqual([
-      409,
-      'alpha has changed since the request: reject it and request the change again',
-    ])
+  test('is chosen only with the revision that the approver saw', async () => {
+    const { alpha, bob, ofSessions, store } = world
+    const requested = await world.request(world.ada, 'changeSessionPolicy')
+    await activate(ofSessions.id, 'name: People\ndecides: sessions\nrules: [{ id: all, allow: "true" }]\n')
+    expectRefusal(await world.decide(requested.body.id, true, bob), `alpha ${CHANGED}`)
     expect(await store.sessionPolicies.find(alpha.id)).toBeNull()
   })
 })
 
-describe('an activation', () => {
-  test('shows the policy by its name, what changes in its rules, whom it decides for and what its shadow said', async () => {
-    await world.store.policies.shadowRevision(world.alpha.id, world.strict.id, world.next)
-    const { body } = await world.asks(world.ada, 'activateRevision')
+describe('a request', () => {
+  test('for an activation shows the policy, the changes of its rules, its projects and the result of its shadow', async () => {
+    const { alpha, next, store, strict } = world
+    await store.policies.shadowRevision(alpha.id, strict.id, next)
+    const { body } = await world.request(world.ada, 'activateRevision')
     expect(body).toMatchObject({
       name: 'Strict',
       changes: [
@@ -637,121 +547,111 @@ describe('an activation', () => {
     })
   })
 
-  test('is not approved for someone who is no administrator any more', async () => {
-    const asked = await world.asks(world.ada, 'activateRevision')
+  test('of a former administrator cannot be approved', async () => {
+    const requested = await world.request(world.ada, 'activateRevision')
     await world.store.memberships.setRole(world.alpha.id, world.ada.id, 'viewer')
-    const { status, body } = await world.decide(asked.body.id, true, world.bob)
-    expect([status, body.detail]).toEqual([
-      409,
+    expectRefusal(
+      await world.decide(requested.body.id, true, world.bob),
       'the requester is no longer an administrator: reject the request, and make the change yourself if it is correct',
-    ])
+    )
   })
 
-  test('that two approve at the same moment is done once', async () => {
-    const asked = await world.asks(world.ada, 'createProject')
-    const answers = await Promise.all([world.bob, world.carol].map((who) => world.decide(asked.body.id, true, who)))
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
+  test('that two people approve at the same time is performed once', async () => {
+    const requested = await world.request(world.ada, 'createProject')
+    const both = [world.bob, world.carol].map((approver) => world.decide(requested.body.id, true, approver))
+    expect((await Promise.all(both)).map(({ status }) => status).sort()).toEqual([200, 409])
     const projects = await world.store.projects.list(world.alpha.id)
     expect(projects.filter(({ name }) => name === 'New')).toHaveLength(1)
   })
 
-  test('does not wait for a caller who would rather be refused', async () => {
-    const refused = await world.asks(world.ada, 'activateRevision', { headers: { 'x-approval': 'refuse' } })
+  test('with X-Approval: refuse is refused and not stored', async () => {
+    const refused = await world.request(world.ada, 'activateRevision', { headers: { 'x-approval': 'refuse' } })
     expect([refused.status, refused.body['code']]).toEqual([409, 'APPROVAL_REQUIRED'])
     expect(await world.store.approvals.countPending(world.alpha.id)).toBe(0)
   })
 
-  test('that is asked for twice with one Idempotency-Key waits once', async () => {
+  test('is stored once per Idempotency-Key', async () => {
     const headers = { 'idempotency-key': crypto.randomUUID() }
-    const [one, two] = [
-      await world.asks(world.ada, 'activateRevision', { headers }),
-      await world.asks(world.ada, 'activateRevision', { headers }),
-    ]
+    const send = () => world.request(world.ada, 'activateRevision', { headers })
+    const [one, two] = [await send(), await send()]
     expect([one.status, two.status, two.body.id]).toEqual([202, 202, one.body.id])
   })
+
+  test('is shown with its invisible characters', async () => {
+    const { ada, alpha, bob, store } = world
+    await store.approvals.request({
+      organizationId: alpha.id,
+      action: 'policy.activate',
+      subject: 'policy_1',
+      detail: {
+        name: 'Str\u200bict',
+        changes: [{ what: 'revision', before: null, after: 'revision 1' }],
+        differences: [{ kind: 'rule-added', expression: 'true\n// \u2066all' }],
+        effects: [],
+        comment: '',
+      },
+      request: { operation: 'activateRevision' },
+      requestedBy: ada.id,
+      lifeSeconds: 60,
+    })
+    const { body } = await world.call('GET', `${BASE}/approvals`, bob)
+    expect((body['data'] as object[])[0]).toMatchObject({
+      name: 'Str\\u{200b}ict',
+      differences: [{ expression: 'true\n// \\u{2066}all' }],
+    })
+  })
 })
 
-test('an approver sees characters that would be invisible', async () => {
-  const { ada, alpha, bob, store } = world
-  await store.approvals.request({
-    organizationId: alpha.id,
-    action: 'policy.activate',
-    subject: 'policy_1',
-    detail: {
-      name: 'Str\u200bict',
-      changes: [{ what: 'revision', before: null, after: 'revision 1' }],
-      differences: [{ kind: 'rule-added', expression: 'true\n// \u2066all' }],
-      effects: [],
-      comment: '',
-    },
-    request: { operation: 'activateRevision' },
-    requestedBy: ada.id,
-    lifeSeconds: 60,
-  })
-  const { body } = await world.call('GET', '/organizations/alpha/approvals', { cookie: bob.cookie })
-  expect((body['data'] as object[])[0]).toMatchObject({
-    name: 'Str\\u{200b}ict',
-    differences: [{ expression: 'true\n// \\u{2066}all' }],
-  })
-})
-
-describe('too few people', () => {
-  const alone = async (): Promise<void> => {
-    const { store, alpha } = world
-    for (const { id } of [world.bob, world.carol]) await store.memberships.setRole(alpha.id, id, 'viewer')
-    for (const { id } of [world.root, world.rita, world.rob]) await store.users.setDisabled(id, true)
-  }
-  const turnOn = () => world.asks(world.ada, 'changeSettings', { body: { second_person: true } })
-
-  test('turning it on is refused, and says who is missing', async () => {
+describe('with too few administrators', () => {
+  test('the rule cannot be enabled, and the refusal names a remedy', async () => {
+    const { ada, alpha, bob, carol, root, rita, rob, store } = world
+    const enable = () => world.request(ada, 'changeSettings', { body: { second_person: true } })
     await world.setRule(false)
-    await alone()
-    const refused = await turnOn()
-    expect(refused.status).toBe(409)
-    expect(refused.body.detail).toBe(
+    for (const { id } of [bob, carol]) await store.memberships.setRole(alpha.id, id, 'viewer')
+    await disable(root, rita, rob)
+    expectRefusal(
+      await enable(),
       'the second-person rule requires two administrators of the organization, or ' +
         'deployment admins who can approve each other’s changes. There is only ada@example.com. Invite two others: two ' +
         'people whom the same person invited can approve each other’s changes if both accept before the rule is enabled',
     )
-    const invite = async (email: string): Promise<void> => {
-      const body = { email, name: 'P', role: 'organization-admin' }
-      expect((await world.call('POST', MEMBERS, { cookie: world.ada.cookie, body })).status).toBe(201)
-      await signIn((await world.store.users.findByEmail(email))?.id ?? '')
+    const inviteAndSignIn = async (email: string): Promise<void> => {
+      expect((await invite(ada, email)).status).toBe(201)
+      await world.signIn(await accountOf(email))
     }
-    // A puppet does not help.
-    await invite('p@example.com')
-    expect((await turnOn()).body.detail).toContain(
+    // One invited account depends on ada.
+    await inviteAndSignIn('p@example.com')
+    expect((await enable()).body.detail).toContain(
       'or one person received links to both. Invite one more person: two people whom the same person',
     )
-    // Someone else does.
-    await world.store.users.setDisabled(world.root.id, false)
-    expect((await turnOn()).status).toBe(200)
-    // So does what the refusal advises.
+    // A deployment admin is independent.
+    await store.users.setDisabled(root.id, false)
+    expect((await enable()).status).toBe(200)
+    // A second invited account is independent of the first.
     await world.setRule(false)
-    await world.store.users.setDisabled(world.root.id, true)
-    expect((await turnOn()).status).toBe(409)
-    await invite('q@example.com')
-    expect((await turnOn()).status).toBe(200)
+    await disable(root)
+    expect((await enable()).status).toBe(409)
+    await inviteAndSignIn('q@example.com')
+    expect((await enable()).status).toBe(200)
   })
 
-  test('the deployment’s as well', async () => {
-    for (const { id } of [world.rita, world.rob]) await world.store.users.setDisabled(id, true)
-    const body = { second_person: true }
-    const refused = await world.call('PATCH', '/deployment/settings', { cookie: world.root.cookie, body })
-    expect(refused.status).toBe(409)
-    expect(refused.body.detail).toContain('requires two deployment admins who can approve each other’s changes')
+  test('the rule of the deployment cannot be enabled', async () => {
+    await disable(world.rita, world.rob)
+    const options = { cookie: world.root.cookie, body: { second_person: true } }
+    expectRefusal(
+      await world.call('PATCH', '/deployment/settings', options),
+      expect.stringContaining('requires two deployment admins who can approve each other’s changes'),
+    )
   })
 
-  test('a change that would leave them is refused, when it is asked for and when it is approved', async () => {
-    for (const { id } of [world.root, world.rita, world.rob]) await world.store.users.setDisabled(id, true)
-    const remove = (who: Person) => world.call('DELETE', `${MEMBERS}/${who.id}`, { cookie: world.ada.cookie })
-    const bob = await remove(world.bob)
-    const carol = await remove(world.carol)
-    expect([bob.status, carol.status]).toEqual([202, 202])
-    expect((await world.decide(bob.body.id, true, world.carol)).status).toBe(200)
-    expect((await remove(world.carol)).status).toBe(409)
-    const second = await world.decide(carol.body.id, true, world.carol)
-    expect(second.status).toBe(409)
-    expect(await world.store.memberships.find(world.alpha.id, world.carol.id)).not.toBeNull()
+  test('a change that would leave one administrator is refused at the request and at the approval', async () => {
+    const { ada, bob, carol, root, rita, rob } = world
+    await disable(root, rita, rob)
+    const remove = ({ id }: Person) => world.call('DELETE', `${MEMBERS}/${id}`, { cookie: ada.cookie })
+    const [first, second] = [await remove(bob), await remove(carol)]
+    await expectApprovals(first, [carol, 200])
+    expect((await remove(carol)).status).toBe(409)
+    await expectApprovals(second, [carol, 409])
+    expect(await world.store.memberships.find(world.alpha.id, carol.id)).not.toBeNull()
   })
 })

@@ -1,14 +1,13 @@
-// An organization and a deployment with something of everything that the second person's rule is about, and a request for
-// each operation that would be right.
-
+// An organization and a deployment with an item of each kind that the second-person rule covers, and a valid request for each
+// operation.
 import { beginRule } from '../../../src/admin/second-person/approvers.ts'
 import { VERIFICATION_SERVICES } from '../../../src/domain/webhook-message.ts'
 import { contentHashOf } from '../../../src/policy/revision.ts'
 import { readCatalog } from '../../../src/store/copy/table-catalog.ts'
 import { newWebhookEndpointId } from '../../../src/store/webhooks/webhook-endpoints.ts'
 import { ADMIN_ROUTES } from '../support/all-routes.ts'
-import { type Harness, type Person, startHarness } from '../support/harness.ts'
-import type { CallOptions } from '../support/request.ts'
+import { PASSWORD, type Person, startHarness } from '../support/harness.ts'
+import { type CallOptions, textFile } from '../support/request.ts'
 
 export const WALLET = `0x${'1'.repeat(40)}`
 export const OTHER_WALLET = `0x${'2'.repeat(40)}`
@@ -18,7 +17,7 @@ const OF_SESSIONS = 'name: People\ndecides: sessions\nrules: [{ id: grown, allow
 const STRICT = 'name: Strict\nrules: [{ id: all, deny: "true", code: NO, message: no }]\n'
 const LAX = 'name: Strict\nrules: []\n'
 
-/** What is not the state that the rule is about: who asked and when, and content that no list shows. */
+/** Tables that are not compared: records of requests, and content that no list shows. */
 const NOT_STATE = new Set([
   'approvals',
   'audit_log',
@@ -34,24 +33,22 @@ export interface Answer {
   readonly body: Readonly<Record<string, unknown>> & { readonly id: string; readonly detail: string }
 }
 
-/** @param operation that the test performs */
+/** @param operation that the test requests */
 export const startWorld = async (operation = '') => {
-  const harness: Harness = await startHarness()
+  const harness = await startHarness()
   const { store } = harness
   const alpha = await harness.organization('alpha')
-  const admin = (name: string, deploymentAdmin = false): Promise<Person> =>
-    harness.person({
-      email: `${name}@example.com`,
-      deploymentAdmin,
-      roles: deploymentAdmin ? {} : { [alpha.id]: 'organization-admin' },
-    })
-  const ada = await admin('ada')
-  const bob = await admin('bob')
-  const carol = await admin('carol')
-  const root = await admin('root', true)
-  const rita = await admin('rita', true)
-  const rob = await admin('rob', true)
-  const viewer = await harness.person({ email: 'viewer@example.com', roles: { [alpha.id]: 'viewer' } })
+  const createRoot = (name: string) => harness.person({ email: `${name}@example.com`, deploymentAdmin: true })
+  const people = {
+    ada: await harness.member(alpha, 'ada'),
+    bob: await harness.member(alpha, 'bob'),
+    carol: await harness.member(alpha, 'carol'),
+    root: await createRoot('root'),
+    rita: await createRoot('rita'),
+    rob: await createRoot('rob'),
+    viewer: await harness.member(alpha, 'viewer', 'viewer'),
+  }
+  const { ada, viewer } = people
   const invited = await store.users.create({
     email: 'invited@example.com',
     name: 'Invited',
@@ -86,12 +83,8 @@ export const startWorld = async (operation = '') => {
   await store.tasks.create({ organizationId: alpha.id, kind: 'policy.replay', input: trial, actor: 'test' }, {})
   const strict = await policyOf('Strict', STRICT)
   const lax = await policyOf('Lax', LAX.replace('Strict', 'Lax'))
-  const next = await store.policies.saveRevision({
-    organizationId: alpha.id,
-    policyId: strict.id,
-    source: LAX,
-    quorum: 1,
-  })
+  const saved = { organizationId: alpha.id, policyId: strict.id, source: LAX, quorum: 1 }
+  const next = await store.policies.saveRevision(saved)
   const project = await store.projects.create({ organizationId: alpha.id, name: 'Vault', policyId: strict.id })
   const binding = await store.bindings.create({
     organizationId: alpha.id,
@@ -120,7 +113,7 @@ export const startWorld = async (operation = '') => {
   })
   const decider = newWebhookEndpointId()
   const rejected = await harness.session(alpha.id, ['submitted', 'rejected'])
-  // An organization has one endpoint that decides, and `addWebhookEndpoint` makes it.
+  // An organization has at most one deciding endpoint, which `addWebhookEndpoint` creates.
   if (/^(set|change|remove|rotate)Webhook/.test(operation)) {
     await store.webhookEndpoints.add({
       id: decider,
@@ -132,16 +125,16 @@ export const startWorld = async (operation = '') => {
     })
   }
 
-  // Who approves was an administrator before the second of the request.
+  // An approver must have been an administrator before the second of the request.
   harness.clock.advance(1)
   const call = (method: string, path: string, options: CallOptions): Promise<Answer> =>
     harness.call<Answer['body']>(method, path, options)
   const base = '/organizations/alpha'
-  const file = { raw: `${WALLET}\n`, headers: { 'content-type': 'text/plain' } }
+  const file = textFile(`${WALLET}\n`)
   const url = { url: 'https://lists.example/b.csv', format: 'csv' }
   const edit = { add: [{ address: WALLET, memo: 'known' }] }
 
-  /** For every operation that the rule covers. `deployment`: the deployment's rule counts. */
+  /** A request for each operation that the rule covers. `deployment`: the deployment's rule applies. */
   const requests: Readonly<
     Record<string, readonly [path: string, options: CallOptions & { readonly deployment?: true }]>
   > = {
@@ -194,25 +187,28 @@ export const startWorld = async (operation = '') => {
     changeDeploymentSettings: ['/deployment/settings', { deployment: true, body: { second_person: false } }],
   }
 
-  /** For every operation that needs a person alone. */
+  /** A request for each operation that requires a person and no approval. */
   const personal: typeof requests = {
     inviteMemberAgain: [`${base}/members/${invited.id}/invitation`, { body: {} }],
     rotateWebhookSecret: [`${base}/webhooks/${decider}/rotate`, { body: {} }],
     renewMemberOffer: [`${base}/member-offers/${offer}/link`, { body: {} }],
   }
 
+  const request = (who: Person, operation: string, options: CallOptions = {}): Promise<Answer> => {
+    const [path, given] = requests[operation] ?? ['', {}]
+    const route = ADMIN_ROUTES.find(({ operationId }) => operationId === operation)
+    const { deployment: _rule, ...rest } = given
+    return call(route?.method ?? '', path, { ...rest, ...options, cookie: who.cookie })
+  }
+  const decide = (id: string, approve: boolean, { cookie }: Person, deployment = false): Promise<Answer> =>
+    call('POST', `${deployment ? '' : base}/approvals/${id}/decide`, { cookie, body: { approve } })
+
   return {
     harness,
     store,
     personal,
     alpha,
-    ada,
-    bob,
-    carol,
-    root,
-    rita,
-    rob,
-    viewer,
+    ...people,
     invited,
     offered,
     strict,
@@ -222,13 +218,14 @@ export const startWorld = async (operation = '') => {
     project,
     call,
     requests,
-    asks: (who: Person, operation: string, options: CallOptions = {}): Promise<Answer> => {
-      const [path, given] = requests[operation] ?? ['', {}]
-      const route = ADMIN_ROUTES.find(({ operationId }) => operationId === operation)
-      const { deployment: _rule, ...rest } = given
-      return call(route?.method ?? '', path, { ...rest, ...options, cookie: who.cookie })
+    request,
+    /** Sets a password for an invited or changed account, and signs in. */
+    signIn: async (userId: string): Promise<Person> => {
+      await store.users.setPassword(userId, await harness.services.passwords.hash(PASSWORD, []))
+      harness.clock.advance(1)
+      return { id: userId, cookie: await harness.signIn(userId) }
     },
-    /** As the operation does. */
+    /** Enables or disables the rule as the operation does. */
     setRule: async (on: boolean): Promise<void> => {
       if (on) await beginRule(store, alpha.id)
       await store.organizationSettings.setSecondPerson(alpha.id, on)
@@ -237,9 +234,11 @@ export const startWorld = async (operation = '') => {
       if (on) await beginRule(store, null)
       await store.organizationSettings.setDeploymentSecondPerson(on)
     },
-    decide: (id: string, approve: boolean, { cookie }: Person, deployment = false): Promise<Answer> =>
-      call('POST', `${deployment ? '' : base}/approvals/${id}/decide`, { cookie, body: { approve } }),
-    /** All rows of all tables that say how things are. */
+    decide,
+    /** Requests an operation and approves it; returns the response to the approval. */
+    requestAndApprove: async (requester: Person, approver: Person, operation = 'activateRevision'): Promise<Answer> =>
+      decide((await request(requester, operation)).body.id, true, approver),
+    /** All rows of the compared tables. */
     state: async (): Promise<string> => {
       const tables = await readCatalog(store.database, store.kind)
       const rows: unknown[] = []
@@ -250,6 +249,7 @@ export const startWorld = async (operation = '') => {
       return JSON.stringify(rows, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value))
     },
     close: () => harness.close(),
+    [Symbol.asyncDispose]: () => harness.close(),
   }
 }
 

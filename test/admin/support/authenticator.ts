@@ -1,5 +1,5 @@
-// An authenticator in software: makes an ES256 passkey and signs with it, as a browser hands it over. Source: W3C Web
-// Authentication, level 3, sections 6.1 (authenticator data), 6.5 (attestation "none"), 5.8.1 (client data); RFC 8949.
+// A software authenticator with an ES256 passkey. Source: W3C Web Authentication, level 3, sections 6.1 (authenticator data),
+// 6.5 (attestation "none"), 5.8.1 (client data); RFC 8949.
 import { createHash, createSign, generateKeyPairSync, randomBytes } from 'node:crypto'
 
 type Cbor = number | string | Uint8Array | Map<number | string, Cbor>
@@ -26,9 +26,9 @@ const ATTESTED = 0x40
 
 export interface SoftwareAuthenticator {
   readonly id: string
-  /** What navigator.credentials.create answers, as JSON. */
+  /** Result of navigator.credentials.create as JSON. */
   create(challenge: string, origin: string, site: string): Record<string, unknown>
-  /** What navigator.credentials.get answers, as JSON. */
+  /** Result of navigator.credentials.get as JSON. */
   get(
     challenge: string,
     origin: string,
@@ -60,48 +60,41 @@ export const createSoftwareAuthenticator = (): SoftwareAuthenticator => {
   const clientData = (type: string, challenge: string, origin: string): Buffer =>
     Buffer.from(JSON.stringify({ type, challenge, origin, crossOrigin: false }))
 
+  const credential = (response: object) => ({
+    id: base64url(id),
+    rawId: base64url(id),
+    type: 'public-key',
+    clientExtensionResults: {},
+    response,
+  })
+
   return {
     id: base64url(id),
     create: (challenge, origin, site) => {
       const attested = Buffer.concat([Buffer.alloc(16), Buffer.from([0, id.length]), id, cose])
-      const authData = data(site, PRESENT | VERIFIED | ATTESTED, 0, attested)
       const attestation = encode(
         new Map<string, Cbor>([
           ['fmt', 'none'],
           ['attStmt', new Map()],
-          ['authData', authData],
+          ['authData', data(site, PRESENT | VERIFIED | ATTESTED, 0, attested)],
         ]),
       )
-      return {
-        id: base64url(id),
-        rawId: base64url(id),
-        type: 'public-key',
-        clientExtensionResults: {},
-        response: {
-          clientDataJSON: base64url(clientData('webauthn.create', challenge, origin)),
-          attestationObject: base64url(attestation),
-          transports: ['internal'],
-        },
-      }
+      return credential({
+        clientDataJSON: base64url(clientData('webauthn.create', challenge, origin)),
+        attestationObject: base64url(attestation),
+        transports: ['internal'],
+      })
     },
     get: (challenge, origin, site, { verified = true, count } = {}) => {
       used = count ?? used + 1
       const authData = data(site, PRESENT | (verified ? VERIFIED : 0), used)
       const client = clientData('webauthn.get', challenge, origin)
-      const signature = createSign('sha256')
-        .update(Buffer.concat([authData, sha256(client)]))
-        .sign(signer)
-      return {
-        id: base64url(id),
-        rawId: base64url(id),
-        type: 'public-key',
-        clientExtensionResults: {},
-        response: {
-          authenticatorData: base64url(authData),
-          clientDataJSON: base64url(client),
-          signature: base64url(signature),
-        },
-      }
+      const signed = Buffer.concat([authData, sha256(client)])
+      return credential({
+        authenticatorData: base64url(authData),
+        clientDataJSON: base64url(client),
+        signature: base64url(createSign('sha256').update(signed).sign(signer)),
+      })
     },
   }
 }

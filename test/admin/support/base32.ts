@@ -1,4 +1,4 @@
-// Base32 (RFC 4648, section 6) the other way round: as an authenticator app reads a secret.
+// Base32 decoder (RFC 4648, section 6).
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
 export const decodeBase32 = (text: string): Uint8Array => {

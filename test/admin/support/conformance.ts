@@ -1,5 +1,4 @@
-// Holds answers against the API's own document, with a validator that is not ours: status, content type and body have to be
-// what the operation says.
+// Comparison of responses (status, content type and body) with the OpenAPI document of the admin API.
 import Ajv2020 from 'ajv/dist/2020.js'
 import { adminDocument } from '../../../src/admin/openapi/admin.ts'
 import { ADMIN_ROUTES } from './all-routes.ts'
@@ -16,7 +15,7 @@ export const ADMIN_DOCUMENT = JSON.parse(adminDocument(ADMIN_ROUTES, '0.0.0', fa
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false })
 ajv.addSchema(ADMIN_DOCUMENT as object, 'document')
-/** A literal segment precedes a parameter. */
+/** Sorted so that a literal segment precedes a parameter. */
 const routes = [...ADMIN_ROUTES].sort((one, other) => (one.path < other.path ? -1 : 1))
 const find = (method: string, path: string) =>
   routes.find(
@@ -24,10 +23,10 @@ const find = (method: string, path: string) =>
   )
 const pointerPart = (text: string): string => encodeURIComponent(text.replaceAll('~', '~0').replaceAll('/', '~1'))
 
-/** Operations that were answered with a success. */
+/** Operations with a successful response. */
 export const covered = new Set<string>()
 
-/** @throws Error naming what is not as documented */
+/** @throws Error that names the difference from the document */
 export const checkConformance = async (method: string, path: string, response: Response): Promise<void> => {
   const route = find(method, path.split('?')[0] ?? '')
   if (route === undefined) return

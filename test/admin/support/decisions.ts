@@ -1,4 +1,4 @@
-// Decision records for searching: everything about the n-th is a function of n and of what a test asks for.
+// Decision records whose members depend on a number.
 import type { DecisionRecord } from '../../../src/decision-log/types.ts'
 
 const hex = (n: number, digits: number): string => n.toString(16).padStart(digits, '0')

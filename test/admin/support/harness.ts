@@ -1,5 +1,6 @@
-// The admin API over a store in a temporary folder, without a listener: requests go in as they are, answers come out. What
-// it has work done by (workers, index, tasks) stands in the same thread.
+// The admin API on a store in a temporary folder, without a listener. Its workers, index and tasks run in the thread of the
+// test or are fakes.
+import { afterAll, afterEach, beforeEach } from 'bun:test'
 import { dirname, join } from 'node:path'
 import { createChallenges } from '../../../src/admin/accounts/challenges.ts'
 import { createCookies } from '../../../src/admin/accounts/cookie.ts'
@@ -22,7 +23,7 @@ import { createLiveWatch } from '../../../src/admin/live/watch.ts'
 import { adminDocument } from '../../../src/admin/openapi/admin.ts'
 import type { Route } from '../../../src/admin/route.ts'
 import type { Services } from '../../../src/admin/services.ts'
-import { createTaskRunner, type TaskListener } from '../../../src/admin/task-runner.ts'
+import { createTaskRunner } from '../../../src/admin/task-runner.ts'
 import { PROVE_DECISION } from '../../../src/attestation/proof-endpoint.ts'
 import { openSegment } from '../../../src/decision-log/segment.ts'
 import type { LogRecord } from '../../../src/decision-log/types.ts'
@@ -40,7 +41,7 @@ import { createFairWork } from '../../../src/policy/fair-work.ts'
 import type { FactNeed } from '../../../src/policy/types/needs.ts'
 import { createAuthenticator } from '../../../src/server/authenticate.ts'
 import { createDeadlines } from '../../../src/server/deadline.ts'
-import { createRefusalPacer, type RefusalPacer } from '../../../src/server/event-loop-turns.ts'
+import { createRefusalPacer } from '../../../src/server/event-loop-turns.ts'
 import { toProblem } from '../../../src/server/problem.ts'
 import { createRateLimiter } from '../../../src/server/rate-limit.ts'
 import { createRequestIds } from '../../../src/server/request-id.ts'
@@ -48,16 +49,15 @@ import { ASK_TOKEN } from '../../../src/signing/token-service.ts'
 import type { OrganizationRole } from '../../../src/store/accounts/role.ts'
 import type { AuditEntry, AuditFilter } from '../../../src/store/audit.ts'
 import type { NewApiKey } from '../../../src/store/organizations/api-keys.ts'
-import type { Task } from '../../../src/store/tasks.ts'
 import { createMetrics } from '../../../src/telemetry/metrics.ts'
-import { createDecisionIndex, type DecisionIndex } from '../../../workers/index/decision-index.ts'
-import { openTemporaryStore, type TemporaryStore, temporaryFolder } from '../../store/temporary-store.ts'
+import { createDecisionIndex } from '../../../workers/index/decision-index.ts'
+import { openTemporaryStore, temporaryFolder } from '../../store/temporary-store.ts'
 import { ADMIN_ROUTES } from './all-routes.ts'
 import { checkConformance } from './conformance.ts'
 import { FIRST_MS } from './decisions.ts'
+import { answerIndex, createFakePool, createFakeProcesses } from './fakes.ts'
 import { moduleServices } from './module-services.ts'
 import { ADDRESS, ADDRESS_HEADER, bodyOf, type CallOptions, DASHBOARD, toRequest } from './request.ts'
-import { answerIndex, createFakePool, createFakeProcesses } from './stand-ins.ts'
 
 export const PASSWORD = 'correct horse battery staple'
 
@@ -76,73 +76,10 @@ export interface Person {
   readonly cookie: string
 }
 
-export interface Harness {
-  readonly store: TemporaryStore['store']
-  readonly clock: TemporaryStore['clock']
-  readonly folder: string
-  /** What challenges, device cookies and counters are made with: the newest first, to be changed by tests. */
-  readonly accountKeys: [Uint8Array, ...Uint8Array[]]
-  readonly services: Services
-  readonly pool: ReturnType<typeof createFakePool>
-  readonly pacer: RefusalPacer
-  readonly index: DecisionIndex
-  /** Files of attester keys that were made and given up. */
-  readonly discardedKeystores: readonly string[]
-  /** What names of an organization are like, by its id. */
-  readonly near: Map<string, NearNames>
-  /** Proofs of who somebody is, as they were told. */
-  readonly attempts: readonly SignInAttempt[]
-  /** The listeners of tasks that were started, by task. */
-  readonly startedTasks: Map<string, TaskListener>
-  /** What simulations asked for beyond the request and lists. */
-  readonly askedNeeds: FactNeed[]
-  readonly api: (request: Request) => Promise<Response>
-  /** For a listener of a test. */
-  readonly plugin: ReturnType<typeof adminPlugin>
-  readonly reported: unknown[]
-  /** A request as a dashboard page or a program sends it; what is answered has to be as documented. */
-  request(method: string, path: string, options?: CallOptions): Promise<Response>
-  /** The same, with its answer read as JSON. */
-  call<Body = Record<string, unknown>>(
-    method: string,
-    path: string,
-    options?: CallOptions,
-  ): Promise<{ readonly status: number; readonly body: Body }>
-  /** The same over other routes: for what is decided before a route's own work. */
-  apiOver(routes: readonly Route[]): Harness['api']
-  /** An organization with an admin key. */
-  organization(slug: string): Promise<Organization>
-  /** An account that is signed in; answers its cookie. */
-  person(options: {
-    readonly email: string
-    readonly deploymentAdmin?: boolean
-    readonly roles?: Readonly<Record<string, OrganizationRole>>
-  }): Promise<Person>
-  /** Another session of an account; answers its cookie. */
-  signIn(userId: string, status?: 'active' | 'second-factor'): Promise<string>
-  issueKey(
-    organizationId: string,
-    kind: ApiKeyKind,
-    scopes?: readonly ApiKeyScope[],
-    changes?: Partial<NewApiKey>,
-  ): Promise<string>
-  /** A session of a person, moved to each status in turn; answers its id. */
-  session(
-    organizationId: string,
-    statuses?: readonly SessionStatus[],
-    changes?: Partial<Parameters<TemporaryStore['store']['sessions']['register']>[0]>,
-  ): Promise<string>
-  /** Puts decisions into the log and the index. */
-  decide(...records: readonly LogRecord[]): void
-  /** The newest entries of the audit log first. */
-  audited(filter?: AuditFilter, limit?: number): Promise<readonly AuditEntry[]>
-  close(): Promise<void>
-}
-
-export const startHarness = async (open = openTemporaryStore): Promise<Harness> => {
+export const startHarness = async (open = openTemporaryStore) => {
   const temporary = await open()
   const { store, clock } = temporary
-  // Beside the SQLite file; over PostgreSQL there is none.
+  // Next to the SQLite file, if there is one.
   const files = temporary.path === '' ? temporaryFolder() : null
   const folder = files?.path ?? dirname(temporary.path)
   const reported: unknown[] = []
@@ -153,6 +90,7 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
   })
   const deadlines = createDeadlines({ clock, durationMs: 25_000 })
   const origins = createDashboardOrigins(DASHBOARD)
+  /** Keys of challenges, device cookies and counters, newest first. Tests may change them. */
   const accountKeys: [Uint8Array, ...Uint8Array[]] = [new Uint8Array(32).fill(7)]
   const readKeys = () => accountKeys
   const box = createSecretBox(accountKeys[0])
@@ -176,17 +114,17 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
       kill: () => undefined,
     }),
   })
+  /** Keystore files that were created and then discarded. */
   const discardedKeystores: string[] = []
+  /** Similar names by organization id. */
   const near = new Map<string, NearNames>()
+  /** Reported sign-in attempts. */
   const attempts: SignInAttempt[] = []
-  const startedTasks = new Map<string, TaskListener>()
-  const askedNeeds: FactNeed[] = []
+  /** Facts that simulations collected, other than those of the request and lists. */
+  const collectedNeeds: FactNeed[] = []
   const tasks = createTaskRunner({
     tasks: store.tasks,
-    spawn: (task: Task, listener) => {
-      startedTasks.set(task.id, listener)
-      return { kill: () => listener.onExit() }
-    },
+    spawn: (_task, listener) => ({ kill: () => listener.onExit() }),
     monotonicMs: clock.monotonicMs,
     onError: (error) => reported.push(error),
   })
@@ -260,7 +198,7 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
     discardKeystore: (file) => discardedKeystores.push(file),
     policyFacts: {
       collect: (needs) => {
-        askedNeeds.push(...needs)
+        collectedNeeds.push(...needs)
         return {}
       },
       screeners: new Set(['paid']),
@@ -314,7 +252,7 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
       return new URL(text).href
     },
     webhooks: {
-      // Receivers of tests are on this machine.
+      // Receivers run on this machine.
       reach: 'loopback',
       testSlots: createCountedSlots(),
       keys: async () => ({
@@ -327,7 +265,7 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
       }),
     },
     inspectChains: async () => {
-      // The real one reads the store, too, which is refused within a transaction.
+      // Like the real function, reads the store, which is refused in a transaction.
       await store.attesters.list()
       return [
         { chain: 'base', check: 'attester', subject: '0x01', result: 'problem', detail: 'active and not registered' },
@@ -362,29 +300,47 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
         if (toProblem(error).status >= 500) reported.push(error)
       },
     })
-  const apiOver: Harness['apiOver'] = (routes) => {
+  /** The API with other routes. */
+  const apiOver = (routes: readonly Route[]) => {
     const plugin = pluginOver(routes)
-    return (request) => plugin.handle(request)
+    return (request: Request): Promise<Response> => plugin.handle(request)
   }
   const plugin = pluginOver(ADMIN_ROUTES)
-  const api: Harness['api'] = (request) => plugin.handle(request)
+  const api = (request: Request): Promise<Response> => plugin.handle(request)
 
-  const issueKey: Harness['issueKey'] = async (organizationId, kind, scopes, changes) =>
-    (
-      await store.apiKeys.issue({
-        organizationId,
-        kind,
-        environment: 'live',
-        name: 'test',
-        expiresAtSeconds: null,
-        rateLimit: null,
-        ...(scopes && { scopes }),
-        ...changes,
-      })
-    ).text
-  const signIn: Harness['signIn'] = async (userId, status = 'active') =>
+  const issueKey = async (
+    organizationId: string,
+    kind: ApiKeyKind,
+    scopes?: readonly ApiKeyScope[],
+    changes?: Partial<NewApiKey>,
+  ): Promise<string> => {
+    const key = {
+      organizationId,
+      kind,
+      environment: 'live',
+      name: 'test',
+      expiresAtSeconds: null,
+      rateLimit: null,
+    } as const
+    return (await store.apiKeys.issue({ ...key, ...(scopes && { scopes }), ...changes })).text
+  }
+  /** Starts another session of an account; returns its cookie. */
+  const signIn = async (userId: string, status: 'active' | 'second-factor' = 'active'): Promise<string> =>
     (await sessions.begin(userId, status, CALLER, store.userSessions)).cookie.split(';')[0] ?? ''
-  const request: Harness['request'] = async (method, path, options) => {
+  interface NewPerson {
+    readonly email: string
+    readonly deploymentAdmin?: boolean
+    readonly roles?: Readonly<Record<string, OrganizationRole>>
+  }
+  /** Creates an account and signs in. */
+  const person = async ({ email, deploymentAdmin = false, roles = {} }: NewPerson): Promise<Person> => {
+    const passwordHash = await passwords.hash(PASSWORD, [])
+    const { id } = await store.users.create({ email, name: email, deploymentAdmin, passwordHash })
+    for (const [organizationId, role] of Object.entries(roles)) await store.memberships.add(organizationId, id, role)
+    return { id, cookie: await signIn(id) }
+  }
+  /** Sends a request; throws if the response is not as documented. */
+  const request = async (method: string, path: string, options?: CallOptions): Promise<Response> => {
     const response = await api(toRequest(method, path, options))
     await checkConformance(method, path, response)
     return response
@@ -396,11 +352,8 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
     folder,
     accountKeys,
     services,
-    pool,
     pacer,
-    index,
-    startedTasks,
-    askedNeeds,
+    collectedNeeds,
     discardedKeystores,
     near,
     attempts,
@@ -411,11 +364,20 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
     issueKey,
     signIn,
     request,
-    call: async <Body>(method: string, path: string, options?: CallOptions) => {
+    /** Sends a request; returns the status. */
+    status: async (method: string, path: string, options?: CallOptions): Promise<number> =>
+      (await request(method, path, options)).status,
+    /** Sends a request; returns the status and the parsed body. */
+    call: async <Body = Record<string, unknown>>(method: string, path: string, options?: CallOptions) => {
       const response = await request(method, path, options)
       return { status: response.status, body: await bodyOf<Body>(response) }
     },
-    session: async (organizationId, statuses = [], changes = {}) => {
+    /** Creates a verification session and changes its status in order; returns its id. */
+    session: async (
+      organizationId: string,
+      statuses: readonly SessionStatus[] = [],
+      changes: Partial<Parameters<typeof store.sessions.register>[0]> = {},
+    ): Promise<string> => {
       const sessionId = newSessionId()
       await store.sessions.register({
         organizationId,
@@ -434,7 +396,8 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
       }
       return sessionId
     },
-    decide: (...records) => {
+    /** Adds decisions to the log and the index. */
+    decide: (...records: readonly LogRecord[]): void => {
       const segment = openSegment({
         directory: decisionsFolder,
         slot: 'w00',
@@ -446,24 +409,19 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
       segment.close()
       while (index.ingest()) index.improve()
     },
-    audited: async (filter = {}, limit = 10) => (await store.audit.page(filter, { after: null, limit })).items,
-    organization: async (slug) => {
+    /** Entries of the audit log, newest first. */
+    audited: async (filter: AuditFilter = {}, limit = 10): Promise<readonly AuditEntry[]> =>
+      (await store.audit.page(filter, { after: null, limit })).items,
+    /** Creates an organization with an admin key. */
+    organization: async (slug: string): Promise<Organization> => {
       const { id } = await store.organizations.create({ slug, name: slug })
       return { id, slug, key: await issueKey(id, 'admin') }
     },
-    person: async ({ email, deploymentAdmin = false, roles = {} }) => {
-      const user = await store.users.create({
-        email,
-        name: email,
-        deploymentAdmin,
-        passwordHash: await passwords.hash(PASSWORD, []),
-      })
-      for (const [organizationId, role] of Object.entries(roles)) {
-        await store.memberships.add(organizationId, user.id, role)
-      }
-      return { id: user.id, cookie: await signIn(user.id) }
-    },
-    close: async () => {
+    person,
+    /** Creates an account NAME@example.com with a role, and signs in. */
+    member: ({ id }: Pick<Organization, 'id'>, name: string, role: OrganizationRole = 'organization-admin') =>
+      person({ email: `${name}@example.com`, roles: { [id]: role } }),
+    close: async (): Promise<void> => {
       services.liveStreams.close()
       search.close()
       await tasks.close()
@@ -472,6 +430,58 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
       metrics.stop()
       await temporary.remove()
       files?.remove()
+    },
+  }
+}
+
+export type Harness = Awaited<ReturnType<typeof startHarness>>
+
+/** A harness for all tests of a file. */
+export const harnessOfFile = async (open?: Parameters<typeof startHarness>[0]): Promise<Harness> => {
+  const harness = await startHarness(open)
+  afterAll(() => harness.close())
+  return harness
+}
+
+/** An object with the members of the running test's harness. */
+export const harnessOfTest = (open?: Parameters<typeof startHarness>[0]): Harness => {
+  let current: Harness
+  beforeEach(async () => {
+    current = await startHarness(open)
+  })
+  afterEach(() => current.close())
+  return new Proxy({} as Harness, { get: (_, name) => Reflect.get(current, name) })
+}
+
+/** Creates an organization before each test. */
+export const organizationOfTest = (harness: Harness, slug: string): Organization => {
+  let current: Organization
+  beforeEach(async () => {
+    current = await harness.organization(slug)
+  })
+  return {
+    slug,
+    get id() {
+      return current.id
+    },
+    get key() {
+      return current.key
+    },
+  }
+}
+
+/** Creates a person before each test. */
+export const personOfTest = (create: () => Promise<Person>): Person => {
+  let current: Person
+  beforeEach(async () => {
+    current = await create()
+  })
+  return {
+    get id() {
+      return current.id
+    },
+    get cookie() {
+      return current.cookie
     },
   }
 }

@@ -1,10 +1,10 @@
-// Stand-ins for the services that operations of modules use. A tree without modules has none.
+// Fakes of the services that operations of modules use. A tree without modules has none.
 import type { NearNames } from '../../../src/domain/screening-hit.ts'
 import { type ProvidedService, provide } from '../../../src/lib/service-key.ts'
 import { NEAR_NAMES } from '../../../src/modules/screening/checks/near-names.ts'
 import { LOG_HEAD } from '../../../src/modules/transparency/service/log-head.ts'
 
-/** @param near by the id of an organization */
+/** @param near by organization id */
 export const moduleServices = (near: ReadonlyMap<string, NearNames>): readonly ProvidedService[] => [
   provide(LOG_HEAD, async () => ({
     logKey: 'log key',

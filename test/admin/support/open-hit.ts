@@ -1,4 +1,4 @@
-// A session with an open hit, as if it had been compared with a list.
+// A session with an open hit in a sanctions list.
 import { packEntries } from '../../../src/modules/screening/formats/entry-lines.ts'
 import type { StoredHit } from '../../../src/store/lists/screening-checks.ts'
 import type { Store } from '../../../src/store/store.ts'

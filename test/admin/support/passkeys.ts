@@ -1,4 +1,4 @@
-// Passkeys as a page makes them and signs in with them: a challenge is asked for, and answered by an authenticator.
+// Registration of passkeys and responses to their challenges.
 import type { SoftwareAuthenticator } from './authenticator.ts'
 import type { Harness } from './harness.ts'
 import { type CallOptions, DASHBOARD } from './request.ts'
@@ -15,7 +15,7 @@ interface Offer {
 export const offerChallenge = async (harness: Harness, path: string, options: CallOptions = {}): Promise<Offer> =>
   (await harness.call<Offer>('POST', path, { body: {}, ...options })).body
 
-/** The body that answers an offer by a passkey. */
+/** Body of the request that responds to a challenge with a passkey. */
 export const answerOffer = (
   device: SoftwareAuthenticator,
   { challenge_id, options }: Offer,

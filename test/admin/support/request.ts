@@ -1,19 +1,19 @@
-// Requests of the admin API as a dashboard page or a program sends them.
+// Requests to the admin API, as dashboard pages and programs send them, and parts of responses.
 
 export const DASHBOARD = 'http://localhost:8082'
 
-/** From where requests come, unless this header states another address. */
+/** Client address of requests without ADDRESS_HEADER. */
 export const ADDRESS = '127.0.0.1'
 export const ADDRESS_HEADER = 'x-test-address'
 
 export interface CallOptions {
   readonly cookie?: string
-  /** Where it comes from; 127.0.0.1 unless stated. */
+  /** Client address. Defaults to 127.0.0.1. */
   readonly address?: string
   readonly key?: string
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** Sent as it is, with its own content type. */
+  /** Unencoded body, whose content type is in `headers`. */
   readonly raw?: string
 }
 
@@ -33,10 +33,26 @@ export const toRequest = (method: string, path: string, options: CallOptions = {
   })
 }
 
-/** What a browser keeps of a sign-in. */
-export const cookieOf = (response: Response): string => (response.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
+/** Body and content type of a text file. */
+export const textFile = (raw: string): Pick<CallOptions, 'raw' | 'headers'> => ({
+  raw,
+  headers: { 'content-type': 'text/plain' },
+})
 
-/** Of an answer that may have no body. */
+const cookiesOf = (response: Response): readonly string[] =>
+  response.headers.getSetCookie().map((line) => line.split(';')[0] ?? '')
+
+/** The session cookie, which comes first. */
+export const cookieOf = (response: Response): string => cookiesOf(response)[0] ?? ''
+export const deviceCookieOf = (response: Response): string =>
+  cookiesOf(response).find((cookie) => cookie.startsWith('countersign-device=')) ?? ''
+/** The Cookie header with all cookies of a response. */
+export const cookieHeaderOf = (response: Response): string => cookiesOf(response).join('; ')
+
+export const problemOf = async (response: Response) =>
+  (await response.json()) as { readonly code: string; readonly detail: string; readonly field?: string }
+
+/** The parsed body; an empty object if the response has no body. */
 export const bodyOf = async <Body>(response: Response): Promise<Body> => {
   const text = await response.text()
   return (text === '' ? {} : JSON.parse(text)) as Body

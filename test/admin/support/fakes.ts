@@ -1,5 +1,4 @@
-// What the admin API has work done by, where tests need no more of it than its answers: the pool, the processes, and the
-// index of decisions, which is the real one without its process.
+// Fakes of the pool and the processes, and the decision index in the thread of the test.
 import type { LiveReading } from '../../../src/admin/live/point.ts'
 import type { ProcessControl, ProcessTarget } from '../../../src/admin/live/processes.ts'
 import type { PoolStats } from '../../../src/pool/pool-statistics.ts'
@@ -9,39 +8,39 @@ import type { IndexReply, IndexRequest } from '../../../workers/index/decision-i
 
 const HISTOGRAM = { boundsMs: [1, 10], counts: [0, 0, 0], count: 0, sumMs: 0 }
 
-/** A pool whose figures a test sets. */
+export const POOL_STATS: PoolStats = {
+  workers: 2,
+  busy: 1,
+  wanted: 2,
+  abandoned: 0,
+  queued: 0,
+  queueLimit: 100,
+  inFlight: 0,
+  pending: 0,
+  restarts: { crash: 0, hang: 0, start: 0 },
+  answered: 0,
+  refused: 0,
+  expired: 0,
+  failed: 0,
+  withheld: 0,
+  shadows: { same: 0, different: 0, failed: 0 },
+  wait: HISTOGRAM,
+  run: HISTOGRAM,
+  meanServiceMs: 0.1,
+  predictedWaitMs: 0,
+}
+
 export const createFakePool = () => {
-  const stats: { -readonly [Key in keyof PoolStats]: PoolStats[Key] } = {
-    workers: 2,
-    busy: 1,
-    wanted: 2,
-    abandoned: 0,
-    queued: 0,
-    queueLimit: 100,
-    inFlight: 0,
-    pending: 0,
-    restarts: { crash: 0, hang: 0, start: 0 },
-    answered: 0,
-    refused: 0,
-    expired: 0,
-    failed: 0,
-    withheld: 0,
-    shadows: { same: 0, different: 0, failed: 0 },
-    wait: HISTOGRAM,
-    run: HISTOGRAM,
-    meanServiceMs: 0.1,
-    predictedWaitMs: 0,
-  }
+  let wanted = POOL_STATS.wanted
   return {
-    stats: () => ({ ...stats }),
-    set: (changes: Partial<PoolStats>) => Object.assign(stats, changes),
+    stats: (): PoolStats => ({ ...POOL_STATS, wanted }),
     resize: (workers: number) => {
-      stats.wanted = workers
+      wanted = workers
     },
   }
 }
 
-/** As many processes as were asked for; the first has the pool, the others are starting. */
+/** The requested number of processes: the first has the pool, the others are starting. */
 export const createFakeProcesses = (
   pool: { resize(workers: number): void },
   read: () => LiveReading,
@@ -68,7 +67,7 @@ export const createFakeProcesses = (
   }
 }
 
-/** What the index process answers, in this thread. */
+/** The reply of the index process. */
 export const answerIndex = (
   index: DecisionIndex,
   request: IndexRequest,
