@@ -1,4 +1,4 @@
-// An account has a limited number of passkeys and sessions, because its requests read all of them.
+// An account has a limited number of passkeys and sessions, because requests read all of them.
 import { beforeAll, expect, test } from 'bun:test'
 import { PASSKEYS_PER_ACCOUNT_MAX, PasskeyLimitError } from '../../src/store/accounts/passkeys.ts'
 import { SESSIONS_PER_ACCOUNT_MAX, type UserSessionState } from '../../src/store/accounts/user-sessions.ts'
@@ -25,7 +25,7 @@ describeStores((open) => {
     expect(await passkeys.listOf(userId)).toHaveLength(PASSKEYS_PER_ACCOUNT_MAX)
   })
 
-  test('a sign-in beyond the maximum ends the session that was used least recently, in its state alone', async () => {
+  test('a sign-in beyond the maximum ends the least recently used session in the same state', async () => {
     const { userSessions } = temporary.store
     const begin = async (number: number, state: UserSessionState) => {
       temporary.clock.advance(1)

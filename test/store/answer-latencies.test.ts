@@ -1,4 +1,4 @@
-// How long organizations waited: several processes add to the same quarter of an hour, and what is old is forgotten.
+// Answer latencies by organization and quarter of an hour, added by several processes and deleted after nine days.
 import { beforeEach, expect, test } from 'bun:test'
 import { describeStores } from './dialects.ts'
 import { storeOfTest } from './store-of-test.ts'
@@ -11,9 +11,9 @@ describeStores((open) => {
   let organizationId: string
   let otherId: string
   beforeEach(async () => {
-    const make = async (slug: string) => (await temporary.store.organizations.create({ name: slug, slug })).id
-    organizationId = await make('one')
-    otherId = await make('other')
+    const create = async (slug: string) => (await temporary.store.organizations.create({ name: slug, slug })).id
+    organizationId = await create('one')
+    otherId = await create('other')
   })
 
   const add = (id: string, ...counts: [bucket: number, count: number][]) =>
@@ -28,7 +28,7 @@ describeStores((open) => {
     return now - (now % QUARTER_SECONDS)
   }
 
-  test('all that is added at once is there, of the own organization alone', async () => {
+  test('simultaneous additions are summed per organization', async () => {
     await Promise.all(Array.from({ length: 20 }, (_, n) => add(organizationId, [7, 1], [n + 10, 2])))
     await add(otherId, [7, 5])
     const [row, ...more] = await all(organizationId)
@@ -39,7 +39,7 @@ describeStores((open) => {
     expect(await all(otherId)).toEqual([{ atSeconds: quarter(), counts: { 7: 5 } }])
   })
 
-  test('quarters are apart, are read between two times, and go after nine days', async () => {
+  test('quarters are separate, are read between two times, and are deleted after nine days', async () => {
     const first = quarter()
     await add(organizationId, [1, 1])
     temporary.clock.advance(QUARTER_SECONDS)

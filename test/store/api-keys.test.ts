@@ -1,3 +1,4 @@
+// API keys in the store: issue, regeneration, revocation and last use.
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { apiKeyStatus, DEFAULT_RATE_LIMIT, matchesApiKey, parseApiKey } from '../../src/domain/api-key.ts'
@@ -40,7 +41,7 @@ describeStores((openTemporaryStore, dialect) => {
       .filter((change) => change.topic === 'api-key')
       .map((change) => change.subjectId)
 
-  /** All that a thief of the database would have. */
+  /** The stored bytes that a thief of the database has. */
   const readStored = async (): Promise<Buffer> => {
     if (dialect === 'SQLite') return Buffer.concat(['', '-wal'].map((suffix) => readFileSync(temporary.path + suffix)))
     const rows = await temporary.store.database.query<Record<string, unknown>>('SELECT * FROM api_keys')
@@ -58,7 +59,7 @@ describeStores((openTemporaryStore, dialect) => {
   })
 
   describe('issuing', () => {
-    test('answers the key once and stores only its hash', async () => {
+    test('returns the key once and stores only its hash', async () => {
       const { text, record } = await issue()
       expect(parseApiKey(text)).toEqual({ kind: 'attestation', environment: 'live', keyId: record.keyId })
       const { hash, ...found } = await find(record.keyId)
@@ -75,7 +76,7 @@ describeStores((openTemporaryStore, dialect) => {
       expect(onDisk.includes(text.slice(21, 64))).toBe(false)
     })
 
-    test('keeps each setting', async () => {
+    test('stores each setting', async () => {
       const { record } = await issue({
         kind: 'admin',
         environment: 'test',
@@ -87,17 +88,13 @@ describeStores((openTemporaryStore, dialect) => {
       expect(record).toMatchObject({ kind: 'admin', environment: 'test', scopes: ['admin'], rateLimit: null })
     })
 
-    test('for an organization that does not exist is refused', async () => {
-      await expect(issue({ organizationId: 'org_nobody' })).rejects.toMatchObject({ constraint: 'foreign-key' })
+    test('requires an existing organization and a positive rate limit', async () => {
+      await expect(issue({ organizationId: 'org_unknown' })).rejects.toMatchObject({ constraint: 'foreign-key' })
+      const rateLimit = { requestsPerSecond: 0, burst: 1 }
+      await expect(issue({ rateLimit })).rejects.toMatchObject({ constraint: 'check' })
     })
 
-    test('refuses a limit that is not positive', async () => {
-      await expect(issue({ rateLimit: { requestsPerSecond: 0, burst: 1 } })).rejects.toMatchObject({
-        constraint: 'check',
-      })
-    })
-
-    test('lists oldest first, without hashes', async () => {
+    test('adds keys to the list, oldest first, without hashes', async () => {
       const keys = []
       for (const name of ['a', 'b', 'c']) {
         keys.push((await issue({ name })).record)
@@ -110,7 +107,7 @@ describeStores((openTemporaryStore, dialect) => {
   })
 
   describe('regenerating', () => {
-    test('keeps the old key for the overlap, and both are announced', async () => {
+    test('keeps the old key valid for the overlap, and announces both keys', async () => {
       const { record: old } = await issue({ name: 'kept', rateLimit: { requestsPerSecond: 5, burst: 7 } })
       const before = await changedKeys()
       const { record: fresh, previous, text } = await regenerate(old.keyId, 24 * HOUR)
@@ -127,38 +124,36 @@ describeStores((openTemporaryStore, dialect) => {
       expect(await status(fresh.keyId)).toBe('active')
     })
 
-    test('gives the new key the rights of the old one, not those of its kind', async () => {
+    test('gives the new key the scopes of the old one, not those of its kind', async () => {
       const { record: old } = await issue({ kind: 'admin', scopes: ['admin', 'deployment'] })
       const { record: fresh } = await regenerate(old.keyId, 0)
       expect(fresh.scopes).toEqual(['admin', 'deployment'])
       expect((await find(fresh.keyId)).scopes).toEqual(['admin', 'deployment'])
     })
 
-    test('with no overlap ends the old key at once', async () => {
-      const { record } = await issue()
-      await regenerate(record.keyId, 0)
-      expect(await status(record.keyId)).toBe('expired')
-    })
-
-    test('brings an expiry forward and never pushes it back', async () => {
-      const { record: soon } = await issue({ expiresAtSeconds: START_SECONDS + 60 })
-      expect((await regenerate(soon.keyId, HOUR)).previous.expiresAtSeconds).toBe(START_SECONDS + 60)
-      const { record: late } = await issue({ expiresAtSeconds: START_SECONDS + 2 * HOUR })
-      expect((await regenerate(late.keyId, HOUR)).previous.expiresAtSeconds).toBe(START_SECONDS + HOUR)
+    test('never delays the expiry of the old key', async () => {
+      for (const [expires, overlap, expected] of [
+        [60, HOUR, 60],
+        [2 * HOUR, HOUR, HOUR],
+        [null, 0, 0],
+      ] as const) {
+        const { record } = await issue({ expiresAtSeconds: expires === null ? null : START_SECONDS + expires })
+        expect((await regenerate(record.keyId, overlap)).previous.expiresAtSeconds).toBe(START_SECONDS + expected)
+      }
       const { record: past } = await issue({ expiresAtSeconds: START_SECONDS + 10 })
       temporary.clock.advance(60)
       expect((await regenerate(past.keyId, HOUR)).previous.expiresAtSeconds).toBe(START_SECONDS + 10)
       expect(await status(past.keyId)).toBe('expired')
     })
 
-    test('gives the new key the same length of life', async () => {
+    test('gives the new key the same lifetime', async () => {
       const { record } = await issue({ expiresAtSeconds: START_SECONDS + 30 * 24 * HOUR })
       temporary.clock.advance(29 * 24 * HOUR)
       const { record: fresh } = await regenerate(record.keyId, 0)
       expect(fresh.expiresAtSeconds).toBe(START_SECONDS + 59 * 24 * HOUR)
     })
 
-    test('twice is refused: a key has one successor', async () => {
+    test('a key twice is refused', async () => {
       const { record } = await issue()
       const { record: fresh } = await regenerate(record.keyId, HOUR)
       expect(await temporary.store.apiKeys.regenerate(organizationId, record.keyId, HOUR)).toEqual({
@@ -176,47 +171,36 @@ describeStores((openTemporaryStore, dialect) => {
     })
   })
 
-  describe('revoking', () => {
-    test('is for good, announced once, and keeps the first time', async () => {
-      const { record } = await issue()
-      const announced = (await changedKeys()).length
-      await temporary.store.apiKeys.revoke(organizationId, record.keyId)
-      temporary.clock.advance(60)
-      const again = await temporary.store.apiKeys.revoke(organizationId, record.keyId)
-      expect(again?.revokedAtSeconds).toBe(START_SECONDS)
-      expect(await status(record.keyId)).toBe('revoked')
-      expect((await changedKeys()).slice(announced)).toEqual([record.keyId])
-    })
+  test('a revocation is final, announced once, and keeps its first time', async () => {
+    const { record } = await issue()
+    const announced = (await changedKeys()).length
+    await temporary.store.apiKeys.revoke(organizationId, record.keyId)
+    temporary.clock.advance(60)
+    const again = await temporary.store.apiKeys.revoke(organizationId, record.keyId)
+    expect([again?.revokedAtSeconds, await status(record.keyId)]).toEqual([START_SECONDS, 'revoked'])
+    expect((await changedKeys()).slice(announced)).toEqual([record.keyId])
   })
 
-  describe('last use', () => {
-    test('is written in one batch, the latest staying, and is not a change that caches hear of', async () => {
-      const keys = [(await issue()).record.keyId, (await issue()).record.keyId] as const
-      const before = await changedKeys()
-      let uses = new Map([
+  test('the latest use of each key is stored, and is not announced', async () => {
+    const keys = [(await issue()).record.keyId, (await issue()).record.keyId] as const
+    const before = await changedKeys()
+    const uses = [
+      new Map([
         [keys[0], START_SECONDS + 5],
         [keys[1], START_SECONDS + 6],
-      ])
-      const errors: unknown[] = []
-      temporary.store.upkeep.start({
-        takeUses: () => {
-          const taken = uses
-          uses = new Map()
-          return taken
-        },
-        onError: (error) => errors.push(error),
-      })
-      await temporary.store.upkeep.flush()
-      uses = new Map([
+      ]),
+      new Map([
         [keys[0], START_SECONDS + 3],
         [keys[1], START_SECONDS + 9],
         ['unknown00000', START_SECONDS + 9],
-      ])
-      await temporary.store.upkeep.flush()
-      expect((await find(keys[0])).lastUsedAtSeconds).toBe(START_SECONDS + 5)
-      expect((await find(keys[1])).lastUsedAtSeconds).toBe(START_SECONDS + 9)
-      expect(await changedKeys()).toEqual(before)
-      expect(errors).toEqual([])
-    })
+      ]),
+    ]
+    const errors: unknown[] = []
+    const { upkeep } = temporary.store
+    upkeep.start({ takeUses: () => uses.shift() ?? new Map(), onError: (error) => errors.push(error) })
+    for (let flush = 0; flush < 2; flush++) await upkeep.flush()
+    expect((await find(keys[0])).lastUsedAtSeconds).toBe(START_SECONDS + 5)
+    expect((await find(keys[1])).lastUsedAtSeconds).toBe(START_SECONDS + 9)
+    expect([await changedKeys(), errors]).toEqual([before, []])
   })
 })

@@ -1,4 +1,4 @@
-// Requests that wait for a second person: decided once, in time, over both databases.
+// Approvals by a second person: decided once and in time, in both databases.
 import { beforeEach, expect, test } from 'bun:test'
 import type { ListedApproval } from '../../src/store/accounts/approvals.ts'
 import { PAGE_BYTES_MAX, type Page, type PagePosition } from '../../src/store/paging.ts'
@@ -33,7 +33,7 @@ describeStores((open) => {
   const decide = (id: string, state: 'approved' | 'rejected', by = 1) =>
     temporary.store.approvals.decide(organizationId, id, state, people[by] ?? '')
 
-  test('of two decisions at the same moment one counts', async () => {
+  test('one of several simultaneous decisions counts', async () => {
     const id = await request()
     const results = await Promise.all([decide(id, 'approved', 1), decide(id, 'rejected', 2), decide(id, 'approved', 2)])
     const [counted] = results.filter((result) => result !== null)
@@ -42,7 +42,7 @@ describeStores((open) => {
     expect(await decide(id, 'rejected')).toBeNull()
   })
 
-  test('what has lapsed is not decided any more, from its first second on', async () => {
+  test('an approval cannot be decided from the second of its expiry', async () => {
     const [late, inTime] = [await request(60), await request(61)]
     temporary.clock.advance(60)
     expect(await decide(late, 'approved')).toBeNull()
@@ -62,7 +62,7 @@ describeStores((open) => {
         lifeSeconds: 60,
         requestedBy: people[0] ?? '',
       })
-    // One is larger than a page.
+    // One approval is larger than a page.
     for (const length of [150_000, 150_000, 150_000, 150_000, 600_000, 10]) await create(length)
     const sizes: number[] = []
     let after: PagePosition | null = null

@@ -1,4 +1,4 @@
-// How long a transaction would wait, by how fast those before it were done.
+// The estimated wait of a transaction, from the pace of earlier transactions.
 import { expect, test } from 'bun:test'
 import { createBacklog } from '../../src/store/backlog.ts'
 
@@ -7,7 +7,7 @@ const createTrial = (maximum = 1_000) => {
   const backlog = createBacklog(maximum, () => nowMs)
   return {
     backlog,
-    /** So many are asked for and then done, one every `everyMs`. */
+    /** Adds transactions, and then completes one every `everyMs`. */
     run: (count: number, everyMs: number): void => {
       for (let index = 0; index < count; index++) backlog.add()
       for (let index = 0; index < count; index++) {
@@ -21,7 +21,7 @@ const createTrial = (maximum = 1_000) => {
   }
 }
 
-test('the wait is what those before it take, at the pace of the last ones', () => {
+test('the wait is the time of the queue at the recent pace', () => {
   const { backlog, run } = createTrial()
   expect(backlog.waitMs()).toBe(0)
   run(400, 2)
@@ -30,7 +30,7 @@ test('the wait is what those before it take, at the pace of the last ones', () =
   expect(backlog.waitMs()).toBeCloseTo(20, 1)
 })
 
-test('those that are said to be done together count as much as if each had taken its share', () => {
+test('transactions that are removed together count like transactions that took an equal share each', () => {
   const { backlog, rest } = createTrial()
   const other = createTrial()
   for (let group = 0; group < 5; group++) {
@@ -45,9 +45,9 @@ test('those that are said to be done together count as much as if each had taken
   expect(backlog.waitMs()).toBeCloseTo(other.backlog.waitMs() ?? 0, 9)
 })
 
-test('those that were done together count at their common pace', () => {
+test('grouped transactions count at their average pace', () => {
   const { backlog, run } = createTrial()
-  // 600 of them, ten at a time every 30 ms.
+  // 600 transactions, ten every 30 ms.
   for (let group = 0; group < 60; group++) {
     run(1, 30)
     run(9, 0)
@@ -56,7 +56,7 @@ test('those that were done together count at their common pace', () => {
   expect(backlog.waitMs()).toBeWithin(200, 400)
 })
 
-test('time in which nobody waited says nothing', () => {
+test('idle time does not count', () => {
   const { backlog, run, rest } = createTrial()
   run(400, 1)
   rest(3_600_000)
@@ -65,7 +65,7 @@ test('time in which nobody waited says nothing', () => {
   expect(backlog.waitMs()).toBeCloseTo(1, 2)
 })
 
-test('a store that has become slow is known within some dozens', () => {
+test('a slow store is detected within 100 transactions', () => {
   const { backlog, run } = createTrial()
   run(400, 0.1)
   run(100, 50)
@@ -73,7 +73,7 @@ test('a store that has become slow is known within some dozens', () => {
   expect(backlog.waitMs()).toBeGreaterThan(45)
 })
 
-test('half of the room is kept for what ends what was begun', () => {
+test('half of the queue is reserved for the end of started work', () => {
   const { backlog } = createTrial(10)
   for (let index = 0; index < 4; index++) backlog.add()
   expect(backlog.waitMs()).toBe(0)

@@ -1,3 +1,4 @@
+// The change feed: order, missed changes, health, and notifications from PostgreSQL.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { type ChangeFeed, type ChangeFeedOptions, createChangeFeed } from '../../src/store/change-feed.ts'
@@ -9,12 +10,7 @@ import { until } from '../support/until.ts'
 import { describeStores } from './dialects.ts'
 import { seedOrganization, type TemporaryStore } from './temporary-store.ts'
 
-/** What one database can't have is no test of the other, and none that is skipped. */
-const none = (_name: string, _body: () => void | Promise<void>): void => undefined
-
 describeStores((openTemporaryStore, dialect) => {
-  const testOnSqlite = dialect === 'SQLite' ? test : none
-  const describeOnPostgres = dialect === 'PostgreSQL' ? describe : none
   let temporary: TemporaryStore
   let feed: ChangeFeed
   let seen: Change[]
@@ -22,7 +18,7 @@ describeStores((openTemporaryStore, dialect) => {
   /** Statements that the feed ran. */
   let statements: string[]
   let failing: boolean
-  /** Whether the database may wake the feed. */
+  /** Whether the database can notify the feed. */
   let watched: boolean
 
   const observed = ({ watchChanges, queryReserved: _, ...database }: Database): Database => ({
@@ -35,9 +31,9 @@ describeStores((openTemporaryStore, dialect) => {
     },
     commitMark: () => (failing ? Promise.reject(new Error('unreadable')) : database.commitMark()),
   })
-  /** Never polls by itself within a test unless told. */
-  const createFeed = (options: Partial<ChangeFeedOptions> = {}) =>
-    createChangeFeed(observed(temporary.store.database), {
+  /** By default, the feed does not poll by itself during a test. */
+  const createFeed = (options: Partial<ChangeFeedOptions> = {}, database = observed(temporary.store.database)) =>
+    createChangeFeed(database, {
       clock: temporary.clock,
       onChange: (change) => seen.push(change),
       onResync: () => resyncs++,
@@ -61,90 +57,65 @@ describeStores((openTemporaryStore, dialect) => {
   })
 
   describe('the change feed', () => {
-    test('catches up with what was committed while a poll was reading', async () => {
+    /** Replaces the feed by one whose read of changes waits until `release` is called, if `holds` is set. */
+    const holdReads = async (extra: (database: Database) => Partial<Database> = () => ({})) => {
       await feed.stop()
-      let hold: Promise<void> | null = null
-      const reading = Promise.withResolvers<void>()
-      const release = Promise.withResolvers<void>()
+      const [reading, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      const state = {
+        holds: false,
+        reading: reading.promise,
+        release: (): void => {
+          state.holds = false
+          released.resolve()
+        },
+      }
       const database = observed(temporary.store.database)
-      feed = createChangeFeed(
-        {
-          ...database,
-          query: async (sql, parameters) => {
-            const rows = await database.query(sql, parameters)
-            if (hold !== null && sql.includes('FROM changes')) {
-              reading.resolve()
-              await hold
-            }
-            return rows as never
-          },
-        },
-        {
-          clock: temporary.clock,
-          onChange: (change) => seen.push(change),
-          onResync: () => resyncs++,
-          intervalMs: 60_000,
-        },
-      )
+      const query: Database['query'] = async (sql, parameters) => {
+        const rows = await database.query(sql, parameters)
+        if (state.holds && sql.includes('FROM changes')) {
+          reading.resolve()
+          await released.promise
+        }
+        return rows as never
+      }
+      feed = createFeed({ watchedIntervalMs: 60_000 }, { ...database, ...extra(database), query })
       await feed.start()
+      return state
+    }
+
+    test('catches up with changes that are committed during a poll', async () => {
+      const reads = await holdReads()
       await create('first')
-      hold = release.promise
+      reads.holds = true
       const polling = feed.poll()
-      await reading.promise
+      await reads.reading
       const late = await create('late')
       const caughtUp = feed.catchUp()
-      hold = null
-      release.resolve()
+      reads.release()
       await polling
       await caughtUp
       expect(seen.map(({ subjectId }) => subjectId)).toContain(late.id)
     })
 
-    test('reads again when it was woken while it read', async () => {
-      await feed.stop()
-      const reading = Promise.withResolvers<void>()
-      const release = Promise.withResolvers<void>()
-      let holds = true
-      let wake = (): void => undefined
-      const database = observed(temporary.store.database)
-      feed = createChangeFeed(
-        {
-          ...database,
-          watchChanges: (woken) => {
-            wake = woken
-            return { listening: () => true, stop: async () => undefined }
-          },
-          query: async (sql, parameters) => {
-            const rows = await database.query(sql, parameters)
-            if (holds && sql.includes('FROM changes')) {
-              reading.resolve()
-              await release.promise
-            }
-            return rows as never
-          },
+    test('reads again if it was notified during a read', async () => {
+      let notify = (): void => undefined
+      const reads = await holdReads(() => ({
+        watchChanges: (notified) => {
+          notify = notified
+          return { listening: () => true, stop: async () => undefined }
         },
-        {
-          clock: temporary.clock,
-          intervalMs: 60_000,
-          watchedIntervalMs: 60_000,
-          onChange: (change) => seen.push(change),
-          onResync: () => resyncs++,
-        },
-      )
-      holds = false
-      await feed.start()
-      holds = true
+      }))
+      reads.holds = true
       await create('first')
-      wake()
-      await reading.promise
+      notify()
+      await reads.reading
       const late = await create('late')
-      wake()
-      holds = false
-      release.resolve()
+      notify()
+      reads.release()
       await until(() => seen.some(({ subjectId }) => subjectId === late.id))
     })
 
-    test('tells what was committed after its start, in order, in this process too', async () => {
+    test('reports changes that are committed after its start, in order, including those of its own process', async () => {
       await create('before')
       await feed.start()
       const { organization, policy, project, key } = await seedOrganization(temporary.store, 'demo')
@@ -165,15 +136,16 @@ describeStores((openTemporaryStore, dialect) => {
       expect(resyncs).toBe(0)
     })
 
-    testOnSqlite('reads no rows while nobody commits', async () => {
+    const readsNothing = async () => {
       await feed.start()
       await feed.poll()
       statements = []
       for (let poll = 0; poll < 5; poll++) await feed.poll()
       expect(statements).toEqual([])
-    })
+    }
+    if (dialect === 'SQLite') test('reads no rows while there are no commits', readsNothing)
 
-    test('says nothing of what was rolled back, and leaves no gap', async () => {
+    test('reports no change that was rolled back, and no gap', async () => {
       await feed.start()
       const undone = temporary.store.transaction(async (tables) => {
         await tables.organizations.create({ slug: 'undone', name: 'Undone' })
@@ -196,7 +168,7 @@ describeStores((openTemporaryStore, dialect) => {
       expect(resyncs).toBe(0)
     })
 
-    test('starts afresh when rows were deleted before it read them', async () => {
+    test('resynchronizes if changes were deleted before it read them', async () => {
       await feed.start()
       await create('missed')
       temporary.clock.advance(3_601)
@@ -211,7 +183,7 @@ describeStores((openTemporaryStore, dialect) => {
       expect(resyncs).toBe(1)
     })
 
-    test('starts afresh when the database was replaced by an older copy', async () => {
+    test('resynchronizes if the database was replaced by an older copy', async () => {
       await create('a')
       await create('b')
       await feed.start()
@@ -220,8 +192,8 @@ describeStores((openTemporaryStore, dialect) => {
       expect(resyncs).toBe(1)
     })
 
-    // As after a failover to a standby that lacks the last commits.
-    test.each([0, 1, 3])('starts afresh when numbers that it read were given again, and %i more', async (more) => {
+    // This happens after a failover to a standby that lacks the last commits.
+    test.each([0, 1, 3])('resynchronizes if numbers that it read were used again, and %i more', async (more) => {
       await create('kept')
       await feed.start()
       await create('lost')
@@ -237,7 +209,7 @@ describeStores((openTemporaryStore, dialect) => {
       expect([resyncs, seen.length]).toEqual([1, 2])
     })
 
-    test('misses nothing, and starts nothing afresh, after an hour without changes', async () => {
+    test('continues without a resynchronization after an hour without changes', async () => {
       await create('before')
       await feed.start()
       temporary.clock.advance(3_601)
@@ -247,7 +219,7 @@ describeStores((openTemporaryStore, dialect) => {
       expect([resyncs, seen.length]).toEqual([0, 1])
     })
 
-    test('hands a change over again when it could not be handled', async () => {
+    test('reports a change again if its handler failed', async () => {
       await feed.stop()
       let refusing = true
       feed = createFeed({
@@ -266,7 +238,7 @@ describeStores((openTemporaryStore, dialect) => {
   })
 
   describe('its health', () => {
-    test('is good once started, bad after it could not read for a while, and good again', async () => {
+    test('is good after the start, bad two seconds after the last read, and good after the next read', async () => {
       expect(feed.healthy()).toBe(false)
       await feed.start()
       expect(feed.healthy()).toBe(true)
@@ -275,33 +247,30 @@ describeStores((openTemporaryStore, dialect) => {
       await expect(feed.poll()).rejects.toThrow('unreadable')
       expect(feed.healthy()).toBe(true)
       temporary.clock.advance(2)
-      expect(feed.healthy()).toBe(true)
-      expect(feed.ageSeconds()).toBe(2)
+      expect([feed.healthy(), feed.ageSeconds()]).toEqual([true, 2])
       temporary.clock.advance(0.001)
       expect(feed.healthy()).toBe(false)
       failing = false
       await feed.poll()
-      expect(feed.healthy()).toBe(true)
-      expect(feed.ageSeconds()).toBe(0)
-      expect(seen).toHaveLength(1)
+      expect([feed.healthy(), feed.ageSeconds(), seen.length]).toEqual([true, 0, 1])
       await feed.stop()
       expect(feed.healthy()).toBe(false)
     })
 
-    test('goes on polling after errors', async () => {
+    test('polling continues after errors', async () => {
       await feed.stop()
       const failed = Promise.withResolvers<unknown>()
-      const told = Promise.withResolvers<Change>()
-      feed = createFeed({ intervalMs: 1, onError: failed.resolve, onChange: told.resolve })
+      const reported = Promise.withResolvers<Change>()
+      feed = createFeed({ intervalMs: 1, onError: failed.resolve, onChange: reported.resolve })
       await feed.start()
       failing = true
       await create('a')
       expect(await failed.promise).toBeInstanceOf(Error)
       failing = false
-      expect((await told.promise).topic).toBe('organization')
+      expect((await reported.promise).topic).toBe('organization')
     })
 
-    test('a start that can’t read is refused, and can be tried again', async () => {
+    test('a start that cannot read fails, and can be retried', async () => {
       failing = true
       await expect(feed.start()).rejects.toThrow('unreadable')
       expect(feed.healthy()).toBe(false)
@@ -311,26 +280,26 @@ describeStores((openTemporaryStore, dialect) => {
     })
   })
 
-  describeOnPostgres('told by the database', () => {
+  const defineNotifications = () => {
     const listeners = () =>
       temporary.store.database.query<{ pid: number }>(
         "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'",
       )
 
-    test('hears of what another store commits, long before it would poll', async () => {
+    test('report a commit of another store before the next poll', async () => {
       await feed.stop()
-      const told = Promise.withResolvers<Change>()
+      const reported = Promise.withResolvers<Change>()
       watched = true
-      feed = createFeed({ watchedIntervalMs: 60_000, onChange: told.resolve })
+      feed = createFeed({ watchedIntervalMs: 60_000, onChange: reported.resolve })
       await feed.start()
       await until(async () => (await listeners()).length > 0)
       const other = await openStore({ target: temporary.target, clock: temporary.clock })
       await other.organizations.create({ slug: 'there', name: 'There' })
-      expect((await told.promise).topic).toBe('organization')
+      expect((await reported.promise).topic).toBe('organization')
       await other.close()
     })
 
-    test('misses nothing while nobody tells it, and listens again', async () => {
+    test('are received again after a lost connection, and no change is missed', async () => {
       await feed.stop()
       watched = true
       feed = createFeed({ intervalMs: 20, watchedIntervalMs: 20 })
@@ -345,15 +314,16 @@ describeStores((openTemporaryStore, dialect) => {
       await until(() => seen.length === 2)
       expect(resyncs).toBe(0)
     })
-  })
+  }
+  if (dialect === 'PostgreSQL') describe('notifications', defineNotifications)
 
-  describe('another process', () => {
-    test('revokes a key, and this one knows within a second', async () => {
+  describe('a change of another process', () => {
+    test('is reported within a second: a revoked key', async () => {
       await feed.stop()
       const { store, address } = temporary
       const { key } = await seedOrganization(store, 'demo')
-      const told = Promise.withResolvers<{ change: Change; atMs: number }>()
-      feed = createFeed({ intervalMs: 200, onChange: (change) => told.resolve({ change, atMs: Date.now() }) })
+      const reported = Promise.withResolvers<{ change: Change; atMs: number }>()
+      feed = createFeed({ intervalMs: 200, onChange: (change) => reported.resolve({ change, atMs: Date.now() }) })
       await feed.start()
       const child = Bun.spawn(['bun', join(import.meta.dir, 'revoke-key.ts'), address, key.record.keyId], {
         stdout: 'pipe',
@@ -361,7 +331,7 @@ describeStores((openTemporaryStore, dialect) => {
       })
       const [code, output] = await Promise.all([child.exited, new Response(child.stdout).text()])
       expect(code).toBe(0)
-      const { change, atMs } = await told.promise
+      const { change, atMs } = await reported.promise
       expect(change).toMatchObject({ topic: 'api-key', subjectId: key.record.keyId })
       expect(atMs - Number(output)).toBeLessThan(1_000)
       expect((await store.apiKeys.findForAuthentication(key.record.keyId))?.revokedAtSeconds).not.toBeNull()

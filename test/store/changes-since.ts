@@ -1,3 +1,4 @@
+// Reads all changes after a position of the change feed.
 import { type ChangePosition, readChanges } from '../../src/store/changes.ts'
 import type { Statements } from '../../src/store/database.ts'
 

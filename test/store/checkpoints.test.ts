@@ -1,7 +1,7 @@
-// Committed pages reach the database file by a thread of its own, and whoever loses that thread does the work again itself.
+// A separate thread moves committed pages to the database file.
 import { Database as BunDatabase } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, readSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../../src/lib/time.ts'
 import { startCheckpoints } from '../../src/store/sqlite/checkpoints.ts'
@@ -20,7 +20,7 @@ beforeEach(() => {
 afterEach(() => folder.remove())
 
 const PAYLOAD = 'x'.repeat(2_000)
-/** Fewer pages than a commit would begin to move by itself. */
+/** Fewer pages than make a commit move pages itself. */
 const COMMITS = 300
 
 const fileBytes = (): number => statSync(path).size
@@ -34,7 +34,7 @@ const fill = async (checkpoints: 'by-commits' | 'separate-thread') => {
   return database
 }
 
-test('the thread moves what was committed, while the database stays open', async () => {
+test('the thread moves committed pages while the database is open', async () => {
   const database = await fill('separate-thread')
   try {
     await until(() => fileBytes() > (COMMITS * PAYLOAD.length) / 2, { limitMs: 50_000 })
@@ -45,13 +45,13 @@ test('the thread moves what was committed, while the database stays open', async
   }
 }, 60_000)
 
-test('without it nothing is moved that early: what the test above sees is the thread’s work', async () => {
+test('without the thread, no page is moved as early', async () => {
   const database = await fill('by-commits')
   expect(fileBytes()).toBeLessThan((COMMITS * PAYLOAD.length) / 2)
   await database.close()
 })
 
-test('closing ends the thread and leaves one whole file', async () => {
+test('the close stops the thread and leaves one complete file', async () => {
   await (await fill('separate-thread')).close()
   expect(existsSync(`${path}-wal`)).toBe(false)
   const plain = new BunDatabase(path, { readonly: true })
@@ -59,7 +59,7 @@ test('closing ends the thread and leaves one whole file', async () => {
   plain.close()
 })
 
-/** Counts how often the log was begun anew. Source: https://sqlite.org/fileformat2.html#walformat. */
+/** Number of restarts of the log. Source: https://sqlite.org/fileformat2.html#walformat. */
 const logSequence = (): number => {
   const header = Buffer.alloc(32)
   const descriptor = openSync(`${path}-wal`, 'r')
@@ -71,13 +71,13 @@ const logSequence = (): number => {
   return header.readUInt32BE(12)
 }
 
-test('the thread itself makes the first commit into a log of which all was moved, and so waits for the disk', async () => {
+test('the thread makes the first commit after it moved all pages, so that requests do not wait for the disk', async () => {
   const database = await openSqliteDatabase({ path, clock: systemClock, checkpoints: 'separate-thread' })
   try {
     let first = 0
     await database.transaction(async (transaction) => {
       await transaction.execute('CREATE TABLE items (id INTEGER PRIMARY KEY) STRICT')
-      // While this transaction writes, nobody else begins the log anew, however long it is held up.
+      // While this transaction writes, the log is not restarted.
       first = logSequence()
     })
     await until(() => logSequence() !== first, { limitMs: 50_000 })
@@ -86,8 +86,8 @@ test('the thread itself makes the first commit into a log of which all was moved
   }
 }, 60_000)
 
-/** How long the log's file is once a log of at least so many bytes was begun anew. */
-const lengthAfter = async (logBytes: number): Promise<number> => {
+/** Size of the log file after the restart of a log of at least this size. */
+const sizeAfter = async (logBytes: number): Promise<number> => {
   const database = await openSqliteDatabase({ path, clock: systemClock, checkpoints: 'separate-thread' })
   try {
     await database.execute('CREATE TABLE items (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT')
@@ -97,7 +97,7 @@ const lengthAfter = async (logBytes: number): Promise<number> => {
         for (let written = 0; written <= logBytes; written += 4_194_304) {
           await transaction.execute('INSERT INTO items (bytes) VALUES (zeroblob(4194304))')
         }
-        // More than the cache holds is in the log by now, and nobody else begins it anew before the commit.
+        // The log now exceeds the cache, and is not restarted before the commit.
         first = logSequence()
       },
       { survives: 'process-crash' },
@@ -110,22 +110,21 @@ const lengthAfter = async (logBytes: number): Promise<number> => {
   }
 }
 
-test('a log that is begun anew keeps the length it has in steady use', async () => {
-  expect(await lengthAfter(LOG_KEPT_BYTES / 2)).toBeGreaterThan(LOG_KEPT_BYTES / 2)
+test('a restarted log keeps its size up to a limit, beyond which it is truncated', async () => {
+  expect(await sizeAfter(LOG_KEPT_BYTES / 2)).toBeGreaterThan(LOG_KEPT_BYTES / 2)
+  rmSync(folder.path, { recursive: true })
+  mkdirSync(folder.path)
+  expect(await sizeAfter(LOG_KEPT_BYTES)).toBe(LOG_KEPT_BYTES)
 }, 60_000)
 
-test('what a burst has left beyond that is cut off', async () => {
-  expect(await lengthAfter(LOG_KEPT_BYTES)).toBe(LOG_KEPT_BYTES)
-}, 60_000)
-
-test('a thread that ends by itself is told of, once', async () => {
+test('the end of the thread is reported once', async () => {
   const lost = Promise.withResolvers<void>()
-  let told = 0
+  let reports = 0
   const checkpoints = startCheckpoints(join(folder.path, 'missing', 'test.db'), () => {
-    told += 1
+    reports += 1
     lost.resolve()
   })
   await lost.promise
   await checkpoints.stop()
-  expect(told).toBe(1)
+  expect(reports).toBe(1)
 })

@@ -1,20 +1,21 @@
-// Random operations, one at a time and two at once, must do to a stored session what they do to the model of one; of two at
-// once, in one order or the other.
+// Random operations must change a stored session as they change the model. Two simultaneous operations must have the effect
+// of either order.
 import { isDeepStrictEqual } from 'node:util'
 import type { WalletAddress } from '../../src/domain/address.ts'
-import { newIdentifier, newSessionId, newUuid } from '../../src/domain/identifier.ts'
+import { newUuid } from '../../src/domain/identifier.ts'
 import { NAME_CHECK } from '../../src/domain/screening-hit.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createRandom, type Random } from '../attack/random.ts'
+import { connectWallet, createSession, documentRecord, ORGANIZATION_KEY } from './session-fixtures.ts'
 import { applyAll, basisOf, comparable, FRESH, type Model, type Operation } from './session-model.ts'
 
 const PARTS = ['identity-document', 'portrait'] as const
 const CORRECTIONS = ['identity-document', 'portrait', 'wallets']
 const ENTRIES = ['one', 'two'] as const
 const SUBJECTS = ['Ivan', 'Anna'] as const
-const KEY = { wrappedKey: new Uint8Array([1]), wrappedBy: 'a key of tests' }
+
 const WALLETS = 2
-/** The more often one is listed, the more often it is chosen. */
+/** An operation that is listed more often is chosen more often. */
 const KINDS = [
   'give',
   'give',
@@ -43,26 +44,11 @@ interface Subject {
 const perform = async (store: Store, subject: Subject, operation: Operation): Promise<unknown> => {
   const { organizationId, sessionId } = subject
   switch (operation.kind) {
-    case 'give': {
-      const record = {
-        id: newIdentifier('evidence'),
-        kind: operation.part,
-        mediaType: 'image/png',
-        byteLength: 1,
-        storageName: newUuid(),
-        sealedName: null,
-        wrappedKey: new Uint8Array([2]),
-        sealedUnder: KEY.wrappedKey,
-        fieldNames: [],
-        createdAtSeconds: 0,
-      }
-      return store.evidence.addDocument(subject, record, 1_000, 'person')
-    }
+    case 'give':
+      return store.evidence.addDocument(subject, documentRecord(operation.part), 1_000, 'person')
     case 'connect': {
       const address = `0x${newUuid().replaceAll('-', '').padEnd(40, '0')}` as WalletAddress
-      const proof = { kind: 'sandbox', message: '', signature: '' } as const
-      const wallet = { address, chain: 'ethereum', nonce: null, proof, actor: 'person' }
-      const state = await store.sessionWallets.connect({ organizationId, sessionId, ...wallet })
+      const state = await connectWallet(store, subject, address)
       subject.wallet = address
       return state
     }
@@ -159,12 +145,14 @@ const observe = async (store: Store, subject: Subject) => {
       [sessionId],
     ),
   ])
-  if (state === null || row === undefined) throw new Error('the session is gone')
+  if (state === null || row === undefined) throw new Error('the session is missing')
   const { status, sequence, retryCount: retries, consentedAtSeconds, completedAtSeconds } = state.session
   const isConsented = consentedAtSeconds !== null
-  if (Number(row.events) !== sequence) throw new Error('the history has not one event per change')
-  if ((completedAtSeconds === null) === (status === 'completed')) throw new Error('the time of the completion is wrong')
-  if (isConsented !== (row.consent === 'consented')) throw new Error('the history has another consent than the session')
+  if (Number(row.events) !== sequence) throw new Error('the number of events is not the number of changes')
+  if ((completedAtSeconds === null) === (status === 'completed'))
+    throw new Error('the completion time is set only for completed sessions')
+  if (isConsented !== (row.consent === 'consented'))
+    throw new Error('the consent of the history differs from the session')
   const seen: ReturnType<typeof comparable> = {
     status,
     sequence,
@@ -219,7 +207,7 @@ const choose = (random: Random, model: Model, hitIds: ReadonlyMap<string, string
     }
   return {
     kind: 'move',
-    // Rejected is the end of a session.
+    // A rejection is final.
     to: random.chance(model.status === 'completed' ? 0.3 : 0.05) ? 'rejected' : random.pick(['completed', 'retry']),
     expected: random.chance(0.3) ? null : near(model.sequence),
     corrections: some(CORRECTIONS).sort(),
@@ -230,8 +218,8 @@ const choose = (random: Random, model: Model, hitIds: ReadonlyMap<string, string
 }
 
 /**
- * @returns how often each operation had which outcome
- * @throws Error when a session is not what the model says; the message has the seed and what was done
+ * @returns the number of operations by kind and outcome
+ * @throws Error if a session differs from the model; the message has the seed and the operations
  */
 export const compareWithModel = async (
   store: Store,
@@ -239,24 +227,11 @@ export const compareWithModel = async (
 ): Promise<ReadonlyMap<string, number>> => {
   const random = createRandom(seed)
   const { id: organizationId } = await store.organizations.create({ slug: `model-${seed}`, name: 'Model' })
-  await store.organizationKeys.add(organizationId, KEY)
-  const register = async (): Promise<Subject> => {
-    const sessionId = newSessionId()
-    const tokenHash = crypto.getRandomValues(new Uint8Array(32))
-    await store.sessions.register({
-      organizationId,
-      sessionId,
-      tokenHash,
-      // The sandbox connects wallets without a signature.
-      environment: 'test',
-      checkType: 'kyc',
-      walletAddress: null,
-      originUrl: null,
-      provider: 'manual',
-      actor: 'key:test',
-    })
-    return { organizationId, sessionId, wallet: null }
-  }
+  await store.organizationKeys.add(organizationId, ORGANIZATION_KEY)
+  const register = async (): Promise<Subject> => ({
+    ...(await createSession(store, organizationId, { environment: 'test' })),
+    wallet: null,
+  })
   const counts = new Map<string, number>()
   let subject = await register()
   let model = FRESH

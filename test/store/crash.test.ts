@@ -1,3 +1,4 @@
+// A killed process loses no acknowledged write.
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { systemClock } from '../../src/lib/time.ts'
@@ -6,7 +7,7 @@ import { openStore } from '../../src/store/store.ts'
 import { BEFORE_ALL, changesSince } from './changes-since.ts'
 import { describeDatabases } from './dialects.ts'
 
-/** Kills a writing process once it has acknowledged that many writes; answers all it acknowledged. */
+/** Kills a writing process after a number of acknowledged writes. @returns all acknowledged slugs */
 const writeAndKill = async (address: string, acknowledged: number): Promise<string[]> => {
   const child = Bun.spawn(['bun', join(import.meta.dir, 'write-until-killed.ts'), address], {
     stdout: 'pipe',
@@ -24,7 +25,7 @@ const writeAndKill = async (address: string, acknowledged: number): Promise<stri
 }
 
 describeDatabases((dialect) => {
-  test('kill -9 amid writes loses nothing that was acknowledged, and keeps no half of a transaction', async () => {
+  test('SIGKILL during writes loses no acknowledged write, and leaves no partial transaction', async () => {
     const place = await dialect.createPlace()
     try {
       const acknowledged = await writeAndKill(place.address, 120)
@@ -33,7 +34,7 @@ describeDatabases((dialect) => {
       const organizations = await store.organizations.list()
       const slugs = new Set(organizations.map((organization) => organization.slug))
       expect(acknowledged.filter((slug) => !slugs.has(slug))).toEqual([])
-      // Each organization with its change, each change with its organization, and the counter in step.
+      // Organizations, changes and the counter agree.
       const changes = await changesSince(store.database, BEFORE_ALL)
       expect(new Set(changes.map((change) => change.subjectId))).toEqual(
         new Set(organizations.map((organization) => organization.id)),

@@ -1,4 +1,4 @@
-// What every implementation of the database interface does alike.
+// Behavior of every implementation of the database interface.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { systemClock } from '../../src/lib/time.ts'
 import type { Database, Transaction } from '../../src/store/database.ts'
@@ -35,17 +35,8 @@ describeDatabases((dialect) => {
 
   describe('values', () => {
     test('integers of 64 bits are not rounded', async () => {
-      const numbers = [
-        0,
-        -1,
-        2 ** 31,
-        2 ** 40,
-        Number.MAX_SAFE_INTEGER,
-        2n ** 53n,
-        2n ** 53n + 1n,
-        -(2n ** 63n),
-        2n ** 63n - 1n,
-      ]
+      const small = [0, -1, 2 ** 31, 2 ** 40, Number.MAX_SAFE_INTEGER]
+      const numbers = [...small, 2n ** 53n, 2n ** 53n + 1n, -(2n ** 63n), 2n ** 63n - 1n]
       for (const [index, number] of numbers.entries()) {
         await database.execute('INSERT INTO items (name, number) VALUES (?, ?)', [String(index), number])
       }
@@ -56,19 +47,17 @@ describeDatabases((dialect) => {
       expect(rows.map((row) => row.text)).toEqual(numbers.map(String))
     })
 
-    test('a number that is not a safe integer is refused rather than stored as another', async () => {
+    test('a number that is not a safe integer is refused', async () => {
+      const store = (number: number | bigint) =>
+        database.execute('INSERT INTO items (name, number) VALUES (?, ?)', ['a', number])
       for (const number of [2 ** 53, 0.5, Number.NaN, Number.POSITIVE_INFINITY]) {
-        await expect(
-          database.execute('INSERT INTO items (name, number) VALUES (?, ?)', ['a', number]),
-        ).rejects.toBeInstanceOf(StoreStatementError)
+        await expect(store(number)).rejects.toBeInstanceOf(StoreStatementError)
       }
-      await expect(
-        database.execute('INSERT INTO items (name, number) VALUES (?, ?)', ['a', 2n ** 63n]),
-      ).rejects.toBeInstanceOf(RangeError)
+      await expect(store(2n ** 63n)).rejects.toBeInstanceOf(RangeError)
       expect(await names()).toEqual([])
     })
 
-    test('bytes and nulls come back as they went in', async () => {
+    test('bytes and nulls are read as they were written', async () => {
       const bytes = new Uint8Array([0, 255, 128])
       await database.execute('INSERT INTO items (name, bytes) VALUES (?, ?)', ['a', bytes])
       expect(await database.query('SELECT number, bytes FROM items')).toEqual([{ number: null, bytes }])
@@ -81,7 +70,7 @@ describeDatabases((dialect) => {
   })
 
   describe('a transaction', () => {
-    test('commits what its work did, and answers its result', async () => {
+    test('commits its changes, and returns its result', async () => {
       const result = await database.transaction(async (transaction) => {
         expect(await insert(transaction, 'a')).toBe(1)
         return transaction.query('SELECT name FROM items')
@@ -90,7 +79,7 @@ describeDatabases((dialect) => {
       expect(await names()).toEqual(['a'])
     })
 
-    test('keeps nothing when its work throws, before or after an await', async () => {
+    test('is rolled back if its work throws, before or after an await', async () => {
       const early = database.transaction((transaction) => {
         insert(transaction, 'a').catch(() => undefined)
         throw new Error('early')
@@ -105,7 +94,7 @@ describeDatabases((dialect) => {
       expect(await names()).toEqual([])
     })
 
-    test('refuses the database inside its work, which would wait for itself', async () => {
+    test('cannot use the database outside its handle, which would be a deadlock', async () => {
       const nested = database.transaction(async (transaction) => {
         await insert(transaction, 'outer')
         await database.transaction((inner) => insert(inner, 'inner'))
@@ -118,7 +107,7 @@ describeDatabases((dialect) => {
       expect(await names()).toEqual([])
     })
 
-    test('lets work that outlives it use the database again', async () => {
+    test('lets later work that it started use the database', async () => {
       const ended = Promise.withResolvers<void>()
       let read: Promise<string[]> | undefined
       await database.transaction(async (transaction) => {
@@ -129,7 +118,7 @@ describeDatabases((dialect) => {
       expect(await read).toEqual(['a'])
     })
 
-    test('has a handle that is dead once it ended', async () => {
+    test('has a handle that is unusable after its end', async () => {
       let kept: Transaction | undefined
       await database.transaction(async (transaction) => {
         kept = transaction
@@ -138,17 +127,17 @@ describeDatabases((dialect) => {
       expect(await names()).toEqual([])
     })
 
-    test('is spoilt by a failed statement even when the error is caught', async () => {
+    test('is rolled back after a failed statement, even if the error is caught', async () => {
       await insert(database, 'taken')
-      const spoilt = database.transaction(async (transaction) => {
+      const failing = database.transaction(async (transaction) => {
         await insert(transaction, 'other')
         await insert(transaction, 'taken').catch(() => undefined)
       })
-      await expect(spoilt).rejects.toMatchObject({ name: 'ConstraintViolatedError', constraint: 'unique' })
+      await expect(failing).rejects.toMatchObject({ name: 'ConstraintViolatedError', constraint: 'unique' })
       expect(await names()).toEqual(['taken'])
     })
 
-    test('is rolled back when its work takes too long, and the next one runs', async () => {
+    test('is rolled back after its time limit, and the next one runs', async () => {
       const impatient = await place.open({ clock: systemClock, transactionLimitMs: 50 })
       let late: Promise<number> | undefined
       const never = Promise.withResolvers<void>()
@@ -169,31 +158,35 @@ describeDatabases((dialect) => {
   })
 
   describe('errors', () => {
-    test('name the kind of constraint and no value', async () => {
+    test('contain the kind of constraint and no value', async () => {
       const { integer, tableEnd } = database.schemaWords
       await database.execute(
         `CREATE TABLE parts (item TEXT REFERENCES items (name), size ${integer} CHECK (size > 0))${tableEnd}`,
       )
       const attempt = async (sql: string): Promise<unknown> => database.execute(sql).catch((error: unknown) => error)
-      expect(await attempt("INSERT INTO parts (item) VALUES ('missing')")).toMatchObject({ constraint: 'foreign-key' })
-      expect(await attempt('INSERT INTO parts (size) VALUES (-5)')).toMatchObject({ constraint: 'check' })
-      expect(await attempt('INSERT INTO items (name) VALUES (NULL)')).toMatchObject({ constraint: 'not-null' })
-      expect(await attempt("INSERT INTO items (name, number) VALUES ('a', 'b')")).toMatchObject({ constraint: 'type' })
+      for (const [sql, constraint] of [
+        ["INSERT INTO parts (item) VALUES ('missing')", 'foreign-key'],
+        ['INSERT INTO parts (size) VALUES (-5)', 'check'],
+        ['INSERT INTO items (name) VALUES (NULL)', 'not-null'],
+        ["INSERT INTO items (name, number) VALUES ('a', 'b')", 'type'],
+      ] as const) {
+        expect(await attempt(sql)).toMatchObject({ constraint })
+      }
       const error = await attempt("INSERT INTO parts (item) VALUES ('missing')")
       expect(error).toBeInstanceOf(ConstraintViolatedError)
       expect((error as ConstraintViolatedError).message).not.toContain('missing')
     })
 
-    test('a statement that can’t be read is the program’s fault, not an outage', async () => {
+    test('an invalid statement is a statement error, not an outage', async () => {
       await expect(database.query('SELEC 1')).rejects.toBeInstanceOf(StoreStatementError)
     })
 
-    test('writing outside a transaction by query is refused', async () => {
+    test('a write by query outside a transaction is refused', async () => {
       await expect(database.query("INSERT INTO items (name) VALUES ('a') RETURNING name")).rejects.toThrow()
       expect(await names()).toEqual([])
     })
 
-    test('after closing every call is unavailable, and what was asked for before is done', async () => {
+    test('calls after the close are unavailable, and earlier calls are completed', async () => {
       const pending = insert(database, 'before')
       await database.close()
       expect(await pending).toBe(1)

@@ -1,4 +1,4 @@
-// What the index's writer holds on to does not grow with the log.
+// The memory of the index writer does not grow with the log.
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { type IndexFile, openIndexFile } from '../../src/store/decision-index/file.ts'
@@ -7,7 +7,7 @@ import { createIndexWriter } from '../../src/store/decision-index/writer.ts'
 import { FIRST_MS, uuidOf, walletOf } from '../admin/support/decisions.ts'
 import { temporaryFolder } from './temporary-store.ts'
 
-test('no statement of a complete generation is kept', () => {
+test('prepared statements of a complete generation are released', () => {
   const folder = temporaryFolder()
   const file = openIndexFile(join(folder.path, 'index.db'))
   const held = new Set<string>()
@@ -49,7 +49,7 @@ test('no statement of a complete generation is kept', () => {
   const few = appendTo(25)
   expect(appendTo(405)).toBe(few)
   expect(writer.count()).toBe(405)
-  // One that was forgotten is prepared anew.
+  // A released statement is prepared again.
   expect(file.statement('SELECT 1 AS one')).toBe(file.statement('SELECT 1 AS one'))
   const first = file.statement('SELECT 1 AS one')
   file.forget('SELECT 1 AS one')

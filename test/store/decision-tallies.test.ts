@@ -1,4 +1,4 @@
-// Decisions that follow one another are counted together: the sums must be those of each decision counted alone.
+// Tallies of batches of decisions: their sums equal the sums of single decisions.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {
@@ -13,7 +13,7 @@ const DAY_START_MS = Math.floor(1_790_000_000_000 / TALLY_DAY_MS) * TALLY_DAY_MS
 
 const decision: fc.Arbitrary<Counted> = fc.record({
   organizationId: fc.constantFrom('org_a', 'org_b'),
-  // On both sides of a quarter's, an hour's and a day's beginning.
+  // Around the start of a quarter of an hour, an hour and a day.
   atMs: fc
     .tuple(fc.constantFrom(900_000, 3_600_000, TALLY_DAY_MS), fc.integer({ min: -2, max: 2 }))
     .map(([step, by]) => DAY_START_MS + step + by),
@@ -31,7 +31,7 @@ const counted = (sums: Map<string, [number, number]>, tallies: ReturnType<typeof
   }
 }
 
-test('a batch has the sums of its decisions, each group once', () => {
+test('a batch has each group once, with the sums of its decisions', () => {
   const repeated = fc
     .tuple(decision, fc.integer({ min: 1, max: 4 }))
     .map(([of, times]) => new Array<Counted>(times).fill(of))
@@ -59,7 +59,7 @@ test('a batch has the sums of its decisions, each group once', () => {
   )
 })
 
-test('one decision counts by time, by rule and by key, the last two also by day', () => {
+test('a decision counts by time, by rule and key, and by rule and key per day', () => {
   const atMs = DAY_START_MS + 3_600_000 + 899_999
   const of = { organizationId: 'org_a', compliant: 1, denied: 0 }
   const tallies = talliesOf([
@@ -74,7 +74,7 @@ test('one decision counts by time, by rule and by key, the last two also by day'
   ])
 })
 
-test('every step and a day are a number of the shortest step, that of time', () => {
+test('every step and a day are multiples of the step of time, which is the shortest', () => {
   const shortest = Math.min(...Object.values(TALLY_STEPS_MS))
   expect(shortest).toBe(TALLY_STEPS_MS.time)
   for (const step of [...Object.values(TALLY_STEPS_MS), TALLY_DAY_MS]) expect(step % shortest).toBe(0)

@@ -1,5 +1,5 @@
-// One contract, two databases: a suite given to `describeStores` or `describeDatabases` runs over SQLite and over a real
-// PostgreSQL; where that is missing, one skipped test says why.
+// Suites in `describeStores` or `describeDatabases` run on SQLite and on PostgreSQL. Without PostgreSQL, a skipped test has
+// the reason.
 import { describe, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Clock } from '../../src/lib/time.ts'
@@ -63,8 +63,8 @@ const POSTGRES: Dialect = {
 
 const forEachDialect = (define: (dialect: Dialect) => void): void => {
   for (const dialect of [SQLITE, POSTGRES]) {
-    if (dialect === SQLITE || POSTGRES_MISSING === null) describe(`over ${dialect.name}`, () => define(dialect))
-    else test.skipIf(true)(`over ${dialect.name} (${POSTGRES_MISSING})`, () => undefined)
+    if (dialect === SQLITE || POSTGRES_MISSING === null) describe(`on ${dialect.name}`, () => define(dialect))
+    else test.skipIf(true)(`on ${dialect.name} (${POSTGRES_MISSING})`, () => undefined)
   }
 }
 

@@ -1,4 +1,4 @@
-// Transactions that share a commit: the same as one after another, for the tables and for each caller.
+// Transactions that share a commit have the same effects and results as sequential transactions.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -26,14 +26,14 @@ afterEach(() => folder.remove())
 
 type Step =
   | { readonly kind: 'insert' | 'insert-and-catch'; readonly name: string }
-  /** Depends on what those before it wrote. */
-  | { readonly kind: 'note-sum'; readonly name: string }
+  /** Depends on the rows of earlier steps. */
+  | { readonly kind: 'write-sum'; readonly name: string }
   | { readonly kind: 'delete'; readonly name: string }
   | { readonly kind: 'wait' }
   | { readonly kind: 'throw' }
 
 interface Plan {
-  /** One name: it is inserted by a single statement, without a transaction's work. */
+  /** A name is inserted by a single statement, without a transaction function. */
   readonly steps: readonly Step[] | string
   readonly survives: 'power-loss' | 'process-crash'
 }
@@ -77,7 +77,7 @@ const plans: fc.Arbitrary<Plan> = fc.record({
       weight: 2,
       arbitrary: fc.array(
         fc.oneof(
-          fc.record({ kind: fc.constantFrom('insert', 'insert-and-catch', 'note-sum', 'delete'), name: names }),
+          fc.record({ kind: fc.constantFrom('insert', 'insert-and-catch', 'write-sum', 'delete'), name: names }),
           fc.constantFrom({ kind: 'wait' }, { kind: 'throw' }),
         ) as fc.Arbitrary<Step>,
         { maxLength: 5 },
@@ -86,8 +86,8 @@ const plans: fc.Arbitrary<Plan> = fc.record({
   ),
 })
 
-describe('transactions that wait together', () => {
-  test('leave the tables and answer their callers as one after another would', async () => {
+describe('grouped transactions', () => {
+  test('have the effects and results of sequential transactions', async () => {
     const together = await openSqliteDatabase({ path, clock: systemClock })
     const apart = await openSqliteDatabase({ path: join(folder.path, 'apart.db'), clock: systemClock })
     for (const database of [together, apart]) await database.execute(TABLE)
@@ -106,16 +106,16 @@ describe('transactions that wait together', () => {
     await apart.close()
   })
 
-  test('that failed keep nothing, not even what they write after catching the failure', async () => {
+  test('that fail keep nothing, even writes after a caught error', async () => {
     const database = await openSqliteDatabase({ path, clock: systemClock })
     await database.execute(TABLE)
     await insert(database, 'taken')
-    const spoilt = database.transaction(async (transaction) => {
+    const failing = database.transaction(async (transaction) => {
       await insert(transaction, 'taken').catch(() => undefined)
       await insert(transaction, 'after')
     })
     const others = ['a', 'b'].map((name) => insert(database, name))
-    await expect(spoilt).rejects.toBeInstanceOf(ConstraintViolatedError)
+    await expect(failing).rejects.toBeInstanceOf(ConstraintViolatedError)
     expect(await Promise.all(others)).toEqual([1, 1])
     expect((await content(database)).map((row) => (row as { name: string }).name)).toEqual(['a', 'b', 'taken'])
     await database.close()
@@ -128,7 +128,7 @@ describe('a group on the connection', () => {
   let connection: SqliteConnection
   let committed: number
 
-  /** A connection that notes what runs, and fails where it is told to. */
+  /** A connection that records its statements, and fails the refused ones. */
   const watched = (real: SqliteConnection): SqliteConnection => ({
     get inTransaction() {
       return real.inTransaction
@@ -164,11 +164,11 @@ describe('a group on the connection', () => {
     reject: (error) => void settled.push(`${name} ${(error as Error).name}`),
   })
 
-  /** Stands still: a group is cut after a time, which a busy machine may take for its first member. */
+  /** A stopped clock, because a group is cut after some time, which its first member can take on a busy machine. */
   const stillClock = { ...systemClock, monotonicMs: () => 0 }
 
-  const run = async (works: Readonly<Record<string, WaitingTransaction['work']>>, clock = stillClock) => {
-    const runner = createTransactionRunner({
+  const createRunner = (clock = stillClock) =>
+    createTransactionRunner({
       writer: watched(connection),
       clock,
       transactionLimitMs: 10_000,
@@ -177,13 +177,19 @@ describe('a group on the connection', () => {
         committed++
       },
     })
+  /** @returns the results, and the number of transactions that were not started */
+  const run = async (works: Readonly<Record<string, WaitingTransaction['work']>>, clock = stillClock) => {
     const settled: string[] = []
-    const left = await runner.run(Object.entries(works).map(([name, work]) => waiting(work, settled, name)))
+    const transactions = Object.entries(works).map(([name, work]) => waiting(work, settled, name))
+    const left = await createRunner(clock).run(transactions)
     return { settled, left: left.length }
+  }
+  const throwing = async () => {
+    throw new RangeError('its own')
   }
   const inserting = (name: string) => (transaction: Transaction) => insert(transaction, name)
 
-  test('is one commit, and one that is alone has no savepoint', async () => {
+  test('has one commit, and a single transaction has no savepoint', async () => {
     expect(await run({ a: inserting('a') })).toEqual({ settled: ['a 1'], left: 0 })
     expect(statements).toEqual(['BEGIN', 'INSERT', 'COMMIT'])
     statements = []
@@ -194,21 +200,14 @@ describe('a group on the connection', () => {
     expect(names()).toEqual(['a', 'b', 'c'])
   })
 
-  test('answers nobody before the commit, also not with an error', async () => {
+  test('settles no transaction before the commit, even failed ones', async () => {
     const settledThen: number[] = []
     const settled: string[] = []
     refuse = (sql) => {
       if (sql === 'COMMIT') settledThen.push(settled.length)
       return false
     }
-    const runner = createTransactionRunner({
-      writer: watched(connection),
-      clock: stillClock,
-      transactionLimitMs: 10_000,
-      retryWhileLocked: async (attempt) => attempt(),
-      committed: () => undefined,
-    })
-    await runner.run([
+    await createRunner().run([
       waiting(inserting('a'), settled, 'first'),
       waiting(inserting('a'), settled, 'second'),
       waiting(inserting('b'), settled, 'third'),
@@ -217,14 +216,9 @@ describe('a group on the connection', () => {
     expect(settled).toEqual(['first 1', 'second ConstraintViolatedError', 'third 1'])
   })
 
-  test('fails as a whole when the commit fails, and the next group works', async () => {
+  test('fails as a whole if the commit fails, and the next group works', async () => {
     refuse = (sql) => sql === 'COMMIT'
-    const { settled } = await run({
-      a: inserting('a'),
-      b: async () => {
-        throw new RangeError('its own')
-      },
-    })
+    const { settled } = await run({ a: inserting('a'), b: throwing })
     expect(settled).toEqual(['a StoreUnavailableError', 'b StoreUnavailableError'])
     expect(names()).toEqual([])
     refuse = () => false
@@ -233,58 +227,33 @@ describe('a group on the connection', () => {
     expect(committed).toBe(1)
   })
 
-  test('that SQLite itself rolled back fails who had begun and leaves the others to be run again', async () => {
-    // SQLite answers SQLITE_FULL at this limit, as it does when the disk is full, and rolls everything back.
+  const LONG_NAME = 'x'.repeat(100_000)
+  const fillDisk = async (transaction: Transaction): Promise<void> => {
+    await insert(transaction, LONG_NAME).catch(() => undefined)
+    // Outside a transaction, the row would be kept at once.
+    connection.run('PRAGMA max_page_count = 1000000')
+    await insert(transaction, 'after').catch(() => undefined)
+  }
+  test.each<[string, WaitingTransaction['work']]>([
+    ['a transaction that continues', fillDisk],
+    ['a single statement', { sql: 'INSERT INTO items (name, number) VALUES (?, 0)', parameters: [LONG_NAME] }],
+  ])('that SQLite rolled back fails the started transactions, and leaves the others: %s', async (_name, full) => {
+    // At this limit, SQLite returns SQLITE_FULL, as for a full disk, and rolls everything back.
     connection.run('PRAGMA max_page_count = 1')
-    let wentOn = false
-    const { settled, left } = await run({
-      a: async () => 'nothing written',
-      full: async (transaction) => {
-        await insert(transaction, 'x'.repeat(100_000)).catch(() => undefined)
-        // Outside a transaction it would be kept at once.
-        connection.run('PRAGMA max_page_count = 1000000')
-        await insert(transaction, 'after').catch(() => undefined)
-        wentOn = true
-      },
-      later: inserting('later'),
-    })
-    expect(wentOn).toBe(true)
+    const { settled, left } = await run({ a: async () => 'nothing written', full, later: inserting('later') })
     expect(settled.sort()).toEqual(['a StoreUnavailableError', 'full StoreUnavailableError'])
-    expect(left).toBe(1)
-    expect(connection.inTransaction).toBe(false)
-    expect(names()).toEqual([])
-    expect(committed).toBe(0)
+    expect([left, connection.inTransaction, names(), committed]).toEqual([1, false, [], 0])
   })
 
-  test('that SQLite rolled back at a single statement fails like it', async () => {
-    connection.run('PRAGMA max_page_count = 1')
-    const { settled, left } = await run({
-      a: async () => 'nothing written',
-      full: { sql: 'INSERT INTO items (name, number) VALUES (?, 0)', parameters: ['x'.repeat(100_000)] },
-      later: inserting('later'),
-    })
-    expect(settled.sort()).toEqual(['a StoreUnavailableError', 'full StoreUnavailableError'])
-    expect(left).toBe(1)
-    expect(connection.inTransaction).toBe(false)
-    expect(committed).toBe(0)
-  })
-
-  test('whose savepoint can’t be undone keeps nothing', async () => {
+  test('whose savepoint cannot be rolled back keeps nothing', async () => {
     refuse = (sql) => sql.startsWith('ROLLBACK TO')
-    const { settled, left } = await run({
-      a: inserting('a'),
-      b: async (transaction) => {
-        await insert(transaction, 'b')
-        throw new RangeError('its own')
-      },
-      c: inserting('c'),
-    })
+    const failing = (transaction: Transaction) => insert(transaction, 'b').then(throwing)
+    const { settled, left } = await run({ a: inserting('a'), b: failing, c: inserting('c') })
     expect(settled.sort()).toEqual(['a StoreUnavailableError', 'b StoreUnavailableError'])
-    expect(left).toBe(1)
-    expect(names()).toEqual([])
+    expect([left, names()]).toEqual([1, []])
   })
 
-  test('runs no statement of work that has ended', async () => {
+  test('runs no statement of a transaction that has ended', async () => {
     let kept: Transaction | undefined
     await run({
       a: async (transaction) => {
@@ -299,23 +268,16 @@ describe('a group on the connection', () => {
     expect(names()).toEqual(['a'])
   })
 
-  test('is not begun after the deadline of its first member, which alone fails', async () => {
+  test('is not started after the deadline of its first transaction, and only that one fails', async () => {
     const settled: string[] = []
     const late = { ...waiting(inserting('late'), settled, 'late'), deadlineMs: 4 }
     const other = waiting(inserting('other'), settled, 'other')
-    const runner = createTransactionRunner({
-      writer: watched(connection),
-      clock: { ...systemClock, monotonicMs: () => 5 },
-      transactionLimitMs: 10_000,
-      retryWhileLocked: async (attempt) => attempt(),
-      committed: () => undefined,
-    })
-    expect(await runner.run([late, other])).toEqual([other])
+    expect(await createRunner({ ...systemClock, monotonicMs: () => 5 }).run([late, other])).toEqual([other])
     expect(settled).toEqual(['late StoreUnavailableError'])
     expect(statements).toEqual([])
   })
 
-  test('takes no further member once its work took long', async () => {
+  test('takes no further transaction after its work took long', async () => {
     let nowMs = systemClock.monotonicMs()
     const slow = (name: string) => async (transaction: Transaction) => {
       nowMs += 3
@@ -351,7 +313,7 @@ describe('the queue', () => {
     return groups
   }
 
-  test('keeps the order, whatever belongs together and however little of it is begun', async () => {
+  test('keeps the order for groups and starts of any size', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.constantFrom('x', 'y'), { maxLength: 200 }),
@@ -370,9 +332,9 @@ describe('the queue', () => {
     )
   })
 
-  test('waits for company on a busy thread, but not for long', async () => {
+  test('waits briefly for further items on a busy thread', async () => {
     let nowMs = 0
-    // Each turn of the event loop takes a millisecond here.
+    // Each turn of the event loop takes a millisecond.
     const monotonicMs = () => {
       nowMs += 1
       return nowMs

@@ -1,4 +1,4 @@
-// The table of claims in memory, as plainly as its contract reads.
+// A simple model of the table of idempotency claims.
 import type { Clock } from '../../src/lib/time.ts'
 import type { IdempotencyClaim, IdempotencyTable, KeptClaim, StoredResponse } from '../../src/store/idempotency.ts'
 
@@ -22,7 +22,7 @@ export const createIdempotencyModel = (clock: Pick<Clock, 'unixSeconds'>) => {
   const nameOf = ({ organizationId, keyId, idempotencyKey }: Key): string =>
     JSON.stringify([organizationId, keyId, idempotencyKey])
   const now = (): number => clock.unixSeconds()
-  /** The row, if the claim's holder has neither lost nor replaced it. */
+  /** The row of the claim; null if its holder lost or replaced it. */
   const ownRow = (claim: IdempotencyClaim): Row | null => {
     const row = rows.get(nameOf(claim))
     return row?.uuid === claim.uuid && row.claimExpiresAtSeconds === claim.claimExpiresAtSeconds ? row : null

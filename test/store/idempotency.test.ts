@@ -1,3 +1,4 @@
+// The table of idempotency claims, compared with a model.
 import { beforeEach, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { IdempotencyClaim, KeptClaim, StoredResponse } from '../../src/store/idempotency.ts'
@@ -26,16 +27,16 @@ const step = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('claim' as const),
       key,
-      // One body in ten is another one.
+      // One body in ten differs.
       body: fc.nat(9).map((number) => (number === 0 ? 'other' : 'body')),
       node: fc.constantFrom(...NODES, 'one', 'two'),
       claimSeconds: fc.constantFrom(5, 5, 30),
       usableSeconds: fc.constantFrom(0, 60, 60),
       keepSeconds: fc.constantFrom(60, 300, DAY),
-      /** How far the caller's time is behind. */
+      /** Delay of the caller's clock. */
       behindSeconds: fc.constantFrom(0, 0, 0, 5),
       usableBehindSeconds: fc.constantFrom(0, 0, 60),
-      /** Identities' claims have uuids of version 7. */
+      /** Claims of the identity API have uuids of version 7. */
       isAttestation: fc.boolean(),
     }),
   },
@@ -58,17 +59,12 @@ describeStores((openTemporaryStore) => {
     organizationId = (await temporary.store.organizations.create({ slug: 'demo', name: 'Demo' })).id
   })
 
-  const claim = (uuid: string, options: { key?: string; keyId?: string; organization?: string } = {}) =>
-    temporary.store.idempotency.claim(
-      options.organization ?? organizationId,
-      options.keyId ?? 'key 1',
-      options.key ?? 'retry 1',
-      bodyHash('body'),
-      uuid,
-      temporary.clock.unixSeconds() + 30,
-    )
+  const claim = (uuid: string, { key: text = 'retry 1', keyId = 'key 1', organization = organizationId } = {}) => {
+    const expiresAtSeconds = temporary.clock.unixSeconds() + 30
+    return temporary.store.idempotency.claim(organization, keyId, text, bodyHash('body'), uuid, expiresAtSeconds)
+  }
 
-  test('claims behave like the model, whatever happens in whatever order', async () => {
+  test('claims behave like the model after random operations', async () => {
     let run = 0
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
@@ -98,7 +94,7 @@ describeStores((openTemporaryStore) => {
           } else if (action.kind === 'claim') {
             const { node, usableSeconds, keepSeconds } = action
             const uuid = action.isAttestation ? u(index) : `01890000-0000-7000-8000-${String(index).padStart(12, '0')}`
-            const words = [
+            const parameters = [
               organizationId,
               keyId,
               action.key,
@@ -111,8 +107,8 @@ describeStores((openTemporaryStore) => {
                 unusableBySeconds: now() - action.behindSeconds - action.usableBehindSeconds,
               },
             ] as const
-            const result = await table.claim(...words)
-            expect(result).toEqual(model.claim(...words))
+            const result = await table.claim(...parameters)
+            expect(result).toEqual(model.claim(...parameters))
             if ('claim' in result) claims.unshift(result.claim)
           } else {
             const held = claims[action.holder]
@@ -147,7 +143,7 @@ describeStores((openTemporaryStore) => {
     )
   }, 60_000)
 
-  test('a key is apart for each API key, organization and text', async () => {
+  test('a claim belongs to an API key, an organization and a text', async () => {
     await claim(u(1))
     expect((await claim(u(2), { keyId: 'key 2' })).outcome).toBe('claimed')
     expect((await claim(u(3), { key: 'Retry 1' })).outcome).toBe('claimed')
@@ -167,7 +163,7 @@ describeStores((openTemporaryStore) => {
     expect(listed.map(({ claim: { uuid } }) => uuid)).toEqual([u(1), u(2)])
   })
 
-  test('a sweep after the clock was set ahead deletes no claim for two hours', async () => {
+  test('a sweep deletes no claim for two hours after the clock was set ahead', async () => {
     await claim(u(1))
     const kept = () => temporary.store.database.query<{ uuid: string }>('SELECT uuid FROM idempotency')
     temporary.clock.step(40 * DAY)
@@ -178,7 +174,7 @@ describeStores((openTemporaryStore) => {
     expect(await kept()).toEqual([])
   })
 
-  test('sweeping goes on until nothing is left', async () => {
+  test('one sweep deletes all expired claims', async () => {
     for (let index = 0; index < 1_100; index++) await claim(u(index), { key: `retry ${index}` })
     temporary.clock.advance(2 * DAY)
     await temporary.store.upkeep.sweep()

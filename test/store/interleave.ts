@@ -1,5 +1,5 @@
-// Runs two transactions so that the second begins while the first has written and not committed: what the second then
-// decides by a row that it did not lock is outdated when it writes. On SQLite the second waits for its turn.
+// Runs two transactions so that the second starts after the first has written, and before it commits. A row that the second
+// read without a lock is then outdated when it writes. On SQLite, the second waits for its turn.
 import type { Store, Tables } from '../../src/store/store.ts'
 import { until } from '../support/until.ts'
 
@@ -9,7 +9,7 @@ const WAITING = `SELECT COUNT(*) AS waiting FROM pg_stat_activity
   WHERE datname = current_database() AND wait_event_type = 'Lock'`
 
 /**
- * @param first calls what it is given at the end of its transaction's work, and waits for it
+ * @param first calls its parameter at the end of its transaction, and waits for it
  * @param second waits for a lock of the first, or ends, before the first commits
  */
 export const interleaveWork = async <First, Second>(
@@ -38,7 +38,7 @@ export const interleaveWork = async <First, Second>(
   return outcomes
 }
 
-/** The same with table functions: the first's in one transaction, the second's in a transaction of its own. */
+/** Runs two functions over tables, the first in one transaction. */
 export const interleave = <First, Second>(
   store: Store,
   first: (tables: Tables) => Promise<First>,

@@ -1,14 +1,14 @@
-// What a transaction decides by what it read must still be so when it commits: each place against the change that would
-// make it wrong, which has been written and is not committed yet.
+// Decisions that a transaction bases on rows it read must still hold when it commits. Each test runs a decision against an
+// uncommitted change that would make it wrong.
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { EVM_ZERO_ADDRESS } from '../../src/domain/address.ts'
-import { newSessionId } from '../../src/domain/identifier.ts'
 import type { SessionStatus } from '../../src/domain/session.ts'
 import { BrowserUnknownError } from '../../src/domain/session-errors.ts'
 import { TOKENS_PER_SESSION_MAX } from '../../src/store/sessions/session-tokens.ts'
 import { connectUnproved } from '../support/connect-unproved.ts'
 import { describeStores } from './dialects.ts'
 import { interleave } from './interleave.ts'
+import { createSession, documentRecord, newHash, ORGANIZATION_KEY, type SessionTarget } from './session-fixtures.ts'
 import { storeOfTest } from './store-of-test.ts'
 import { seedOrganization } from './temporary-store.ts'
 
@@ -35,27 +35,18 @@ describeStores((openTemporaryStore) => {
     organizationId = (await seedOrganization(temporary.store, 'demo')).organizationId
   })
 
-  const newHash = (): Uint8Array => crypto.getRandomValues(new Uint8Array(32))
-
-  const begin = async (...statuses: readonly SessionStatus[]): Promise<string> => {
-    const sessionId = newSessionId()
-    const { sessions } = temporary.store
-    await sessions.register({
-      organizationId,
-      sessionId,
-      environment: 'live',
-      checkType: 'kyc',
-      tokenHash: newHash(),
-      walletAddress: null,
-      originUrl: null,
-      provider: 'manual',
-      actor: 'key:test',
-    })
-    for (const to of statuses) await sessions.changeStatus({ organizationId, sessionId, to, actor: 'test' })
-    return sessionId
+  const begin = async (...statuses: readonly SessionStatus[]): Promise<SessionTarget> => {
+    const target = await createSession(temporary.store, organizationId)
+    for (const to of statuses) await temporary.store.sessions.changeStatus({ ...target, to, actor: 'test' })
+    return target
+  }
+  const addDocument = async (target: SessionTarget): Promise<void> => {
+    const { store } = temporary
+    await store.organizationKeys.add(organizationId, ORGANIZATION_KEY)
+    await store.evidence.addDocument(target, documentRecord(), 1, 'test')
   }
 
-  test('a reading of a list that was leased again changes nothing', async () => {
+  test('a fetched list version is discarded if the list was leased again', async () => {
     const { store } = temporary
     await store.screeningLists.set(SOURCE)
     const leased = await store.screeningLists.takeDue(60)
@@ -69,74 +60,48 @@ describeStores((openTemporaryStore) => {
     expect((await store.screeningLists.find(SOURCE.name))?.version).toBeNull()
   })
 
-  test('checks of a session that was handed in again are skipped', async () => {
+  test('checks of a session that was submitted again are skipped', async () => {
     const { store } = temporary
-    const sessionId = await begin('submitted')
+    const { sessionId } = await begin('submitted')
+    const checks = [{ name: 'lists', outcome: 'passed', detail: {}, version: '1' }]
     const [, late] = await interleave(
       store,
       ({ sessions }) => sessions.changeStatus({ organizationId, sessionId, to: 'retry', actor: 'test' }),
       ({ sessionChecks }) =>
-        sessionChecks.replaceUnchanged(organizationId, 'lists', [
-          { sessionId, sequence: 2, checks: [{ name: 'lists', outcome: 'passed', detail: {}, version: '1' }] },
-        ]),
+        sessionChecks.replaceUnchanged(organizationId, 'lists', [{ sessionId, sequence: 2, checks }]),
     )
     expect(late).toMatchObject({ value: { skipped: 1 } })
     expect(await store.sessionChecks.list(organizationId, sessionId)).toEqual([])
   })
 
-  /** A document of the session. */
-  const addDocument = async (sessionId: string): Promise<void> => {
+  test('no trace of erased evidence is stored', async () => {
     const { store } = temporary
-    const key = { wrappedKey: new Uint8Array([1]), wrappedBy: 'a key of tests' }
-    await store.organizationKeys.add(organizationId, key)
-    await store.evidence.addDocument(
-      { organizationId, sessionId },
-      {
-        id: 'evidence_one',
-        kind: 'id-front',
-        mediaType: 'image/png',
-        byteLength: 1,
-        storageName: 'one',
-        sealedName: null,
-        wrappedKey: new Uint8Array([2]),
-        sealedUnder: key.wrappedKey,
-        fieldNames: [],
-        createdAtSeconds: 0,
-      },
-      1,
-      'test',
-    )
-  }
-
-  test('no trace is kept of evidence that was erased', async () => {
-    const { store } = temporary
-    const sessionId = await begin()
-    await addDocument(sessionId)
+    const target = await begin()
+    await addDocument(target)
     const traces = [{ kind: 'person', value: 'v' }]
     await interleave(
       store,
-      ({ evidence }) => evidence.eraseAll({ organizationId, sessionId }, 'test'),
-      ({ sessionTraces }) => sessionTraces.replace(organizationId, sessionId, 'person', traces),
+      ({ evidence }) => evidence.eraseAll(target, 'test'),
+      ({ sessionTraces }) => sessionTraces.replace(organizationId, target.sessionId, 'person', traces),
     )
     expect(await store.database.query('SELECT kind FROM session_traces')).toEqual([])
   })
 
-  test('evidence past its time is kept if its person takes another step before it is erased', async () => {
+  test('expired evidence is kept if the person takes another step before the erasure', async () => {
     const { store, clock } = temporary
-    const sessionId = await begin()
-    const target = { organizationId, sessionId }
-    await addDocument(sessionId)
+    const target = await begin()
+    await addDocument(target)
     clock.advance(31 * 86_400)
     expect(await store.evidenceRetention.listExpired(10)).toEqual([target])
     await interleave(
       store,
-      ({ sessions }) => sessions.changeStatus({ organizationId, sessionId, to: 'submitted', actor: 'person' }),
+      ({ sessions }) => sessions.changeStatus({ ...target, to: 'submitted', actor: 'person' }),
       ({ evidence }) => evidence.eraseAll(target, 'retention', { onlyExpired: true }),
     )
     expect(await store.evidence.list(target)).toHaveLength(1)
   })
 
-  describe('a base of a list that waited long', () => {
+  describe('a list base that was staged long ago', () => {
     const stage = async () => {
       const { lists, listBases } = temporary.store
       const list = await lists.create({ owner: organizationId, name: 'deny' })
@@ -151,7 +116,7 @@ describeStores((openTemporaryStore) => {
       return { baseId, activation: { listId: list.id, baseId, ifVersion: null, confirmation: null }, keys }
     }
 
-    test('is not swept while it becomes the list’s content', async () => {
+    test('is not swept while it is activated', async () => {
       const { store } = temporary
       const { baseId, activation, keys } = await stage()
       const [activated] = await interleave(
@@ -163,16 +128,15 @@ describeStores((openTemporaryStore) => {
       expect(await store.listBases.readKeys(baseId, 20, null, 10)).toEqual(keys)
     })
 
-    test('becomes no list’s content once a part of it was swept', async () => {
+    test('is not activated after a part of it was swept', async () => {
       const { store } = temporary
       const { activation } = await stage()
-      const [swept, activated] = await interleave(
+      const outcomes = await interleave(
         store,
         ({ listBases }) => listBases.sweep(),
         ({ listBases }) => listBases.activate(activation),
       )
-      expect(swept).toMatchObject({ value: 2 })
-      expect(activated).toMatchObject({ value: 'changed-meanwhile' })
+      expect(outcomes).toMatchObject([{ value: 2 }, { value: 'changed-meanwhile' }])
       expect((await store.lists.findById(activation.listId))?.baseId).toBeNull()
     })
   })
@@ -181,13 +145,14 @@ describeStores((openTemporaryStore) => {
     const [LINK, STRANGER, PERSON] = [newHash(), newHash(), newHash()]
     const WALLET = { family: 'evm', chainId: 1, address: EVM_ZERO_ADDRESS } as const
 
-    /** A stranger's browser has opened the session; the person proves a wallet of it. */
+    /** Opens the session in a stranger's browser, and adds a challenge for a wallet of the person. */
     const enter = async () => {
       const { portalLinks, sessions } = temporary.store
-      const link = { organizationId, sessionId: await begin() }
-      await sessions.addLink(organizationId, link.sessionId, { hash: LINK, requiresProof: false })
+      const link = await begin()
       const stranger = newHash()
-      await sessions.addLink(organizationId, link.sessionId, { hash: stranger, requiresProof: false })
+      for (const hash of [LINK, stranger]) {
+        await sessions.addLink(organizationId, link.sessionId, { hash, requiresProof: false })
+      }
       expect(await portalLinks.bind(link, stranger, STRANGER)).toBe(true)
       const expiresAtSeconds = temporary.clock.unixSeconds() + 600
       const challenge = { nonce: 'n', linkHash: LINK, ...link, wallet: WALLET, message: 'm', expiresAtSeconds }
@@ -195,7 +160,7 @@ describeStores((openTemporaryStore) => {
       return { link, challenge, expiresAtSeconds }
     }
 
-    test('a challenge that expires before the move is refused', async () => {
+    test('an expired challenge is refused', async () => {
       const { portalLinks } = temporary.store
       const { link, challenge } = await enter()
       temporary.clock.advance(600)
@@ -203,7 +168,7 @@ describeStores((openTemporaryStore) => {
       expect(await portalLinks.findBrowser(PERSON, link.sessionId)).toBeNull()
     })
 
-    test('a link that the other browser passes on is refused', async () => {
+    test('the other browser cannot create a handover link', async () => {
       const { store } = temporary
       const { link, challenge, expiresAtSeconds } = await enter()
       const [moved, added] = await interleave(
@@ -216,7 +181,7 @@ describeStores((openTemporaryStore) => {
       expect(await store.database.query('SELECT hash FROM portal_handovers')).toEqual([])
     })
 
-    test('a browser that opens such a link loses the session, too', async () => {
+    test('a browser that opens an earlier handover link loses the session, too', async () => {
       const { store } = temporary
       const { link, challenge, expiresAtSeconds } = await enter()
       const [handover, accomplice] = [newHash(), newHash()]
@@ -231,7 +196,7 @@ describeStores((openTemporaryStore) => {
       expect(await store.portalLinks.findBrowser(PERSON, link.sessionId)).not.toBeNull()
     })
 
-    test('the agreement stays if a wallet is connected at the same time', async () => {
+    test('the agreement stays if a wallet is connected at once', async () => {
       const { store } = temporary
       const { link, challenge } = await enter()
       await store.database.execute(
@@ -249,9 +214,9 @@ describeStores((openTemporaryStore) => {
     })
   })
 
-  test('a link that newer ones replace opens nothing', async () => {
+  test('an old link that newer links replace opens nothing', async () => {
     const { store } = temporary
-    const link = { organizationId, sessionId: await begin() }
+    const link = await begin()
     const oldest = newHash()
     await store.sessions.addLink(organizationId, link.sessionId, { hash: oldest, requiresProof: false })
     const [, bound] = await interleave(

@@ -1,4 +1,4 @@
-// Exchanging organizations' keys over both databases, beside somebody who seals and stores all the while.
+// Rotation of the deployment key while secrets are sealed and stored, in both databases.
 import { expect, test } from 'bun:test'
 import { OrganizationKeyExchangedError } from '../../src/domain/errors.ts'
 import { createOrganizationKeys, keyFingerprint } from '../../src/identity/evidence/organization-keys.ts'
@@ -14,11 +14,11 @@ const SECRET = new Uint8Array(24).fill(3)
 describeStores((open) => {
   const temporary = storeOfTest(open)
 
-  test('loses nothing that is stored meanwhile', async () => {
+  test('a rotation keeps every secret that is stored during it', async () => {
     const { store } = temporary
     const { id: organizationId } = await store.organizations.create({ slug: 'acme', name: 'Acme' })
     const keys = createOrganizationKeys({ store: store.organizationKeys, deploymentKeys: () => [NEW, OLD] })
-    const begun = createOrganizationKeys({ store: store.organizationKeys, deploymentKeys: () => [OLD] })
+    const withOldKey = createOrganizationKeys({ store: store.organizationKeys, deploymentKeys: () => [OLD] })
     let refused = 0
     const add = async (by = keys): Promise<void> => {
       const id = newWebhookEndpointId()
@@ -41,13 +41,13 @@ describeStores((open) => {
         await add(by)
       }
     }
-    for (let at = 0; at < 5; at++) await add(begun)
-    // The secrets of a verification service, the present one and the one before.
+    for (let at = 0; at < 5; at++) await add(withOldKey)
+    // The current and the previous secret of a verification service.
     const [decider] = await store.webhookEndpoints.list(organizationId)
     const deciderId = decider?.id ?? ''
     await store.database.execute("UPDATE webhook_endpoints SET purpose = 'decisions' WHERE id = ?", [deciderId])
     for (let at = 0; at < 2; at++) {
-      const { sealed: sealedSecret } = await begun.seal(organizationId, 'webhook secret', deciderId, SECRET)
+      const { sealed: sealedSecret } = await withOldKey.seal(organizationId, 'webhook secret', deciderId, SECRET)
       const service = { organizationId, id: deciderId, service: 'veriff', sealedSecret, previousUntilSeconds: 9 }
       expect(await store.webhookEndpoints.setService(service)).toBe(true)
     }
@@ -73,13 +73,13 @@ describeStores((open) => {
     }
   })
 
-  test('a new organization’s key is wrapped by the key that the deployment goes over to, or not at all', async () => {
+  test('the key of a new organization is wrapped only with the next deployment key', async () => {
     const { store } = temporary
     const { id } = await store.organizations.create({ slug: 'acme', name: 'Acme' })
     await store.deployment.replace(EVIDENCE_KEY_CLAIM, keyFingerprint(NEW))
     const late = createOrganizationKeys({ store: store.organizationKeys, deploymentKeys: () => [OLD] })
     await expect(late.seal(id, 'webhook secret', 'x', SECRET)).rejects.toThrow('could not read')
-    // It reads its files again, where the next key is by now, and takes the one that counts.
+    // After a restart, the process has both keys and uses the next one.
     const both = createOrganizationKeys({ store: store.organizationKeys, deploymentKeys: () => [OLD, NEW] })
     await both.seal(id, 'webhook secret', 'x', SECRET)
     expect(await store.organizationKeys.wrappers()).toEqual([keyFingerprint(NEW)])

@@ -1,3 +1,4 @@
+// The commands `key create`, `list`, `regenerate` and `revoke`.
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { apiKeyStatus, matchesApiKey, parseApiKey } from '../../src/domain/api-key.ts'
 import { openOver } from '../cli/admin-client-over.ts'
@@ -27,33 +28,33 @@ beforeEach(async () => {
 })
 
 describe('key create', () => {
-  test('prints the key alone on stdout, and its id on stderr', async () => {
+  test('prints only the key on stdout, and its id on stderr', async () => {
     const { key, stdout, stderr } = await issue('--name', 'backend')
     expect(stdout).toMatch(/^csa_live_[0-9A-Za-z]{61}\n$/)
     expect(stderr).toContain(key.keyId)
     expect(stderr).not.toMatch(KEY_TEXT)
-    expect(key).toMatchObject({
-      name: 'backend',
-      expiresAtSeconds: null,
-      rateLimit: { requestsPerSecond: 1_000, burst: 2_000 },
-    })
+    const rateLimit = { requestsPerSecond: 1_000, burst: 2_000 }
+    expect(key).toMatchObject({ name: 'backend', expiresAtSeconds: null, rateLimit })
   })
 
-  test('takes expiry, limits and environment', async () => {
-    expect((await issue('--expires', '30d')).key.expiresAtSeconds).toBe(START_SECONDS + 30 * DAY)
-    expect((await issue('--expires', '2026-02-01')).key.expiresAtSeconds).toBe(START_SECONDS + 31 * DAY)
-    expect((await issue('--expires', '2026-01-01T02:00:00+01:00')).key.expiresAtSeconds).toBe(START_SECONDS + 3_600)
-    expect((await issue('--rate', '10')).key.rateLimit).toEqual({ requestsPerSecond: 10, burst: 20 })
-    expect((await issue('--rate', '1', '--burst', '3')).key.rateLimit).toEqual({ requestsPerSecond: 1, burst: 3 })
-    expect((await issue('--no-rate-limit')).key.rateLimit).toBeNull()
+  test('accepts an expiry, a rate limit, an environment and a kind', async () => {
+    for (const [options, expected] of [
+      ['--expires 30d', { expiresAtSeconds: START_SECONDS + 30 * DAY }],
+      ['--expires 2026-02-01', { expiresAtSeconds: START_SECONDS + 31 * DAY }],
+      ['--expires 2026-01-01T02:00:00+01:00', { expiresAtSeconds: START_SECONDS + 3_600 }],
+      ['--rate 10', { rateLimit: { requestsPerSecond: 10, burst: 20 } }],
+      ['--rate 1 --burst 3', { rateLimit: { requestsPerSecond: 1, burst: 3 } }],
+      ['--no-rate-limit', { rateLimit: null }],
+    ] as const) {
+      expect((await issue(...options.split(' '))).key).toMatchObject(expected)
+    }
     expect((await issue('--environment', 'test')).text).toStartWith('csa_test_')
-    const identity = await run('create', '--kind', 'identity', '--name', 'x')
-    expect(identity.stdout).toStartWith('csi_live_')
+    expect((await run('create', '--kind', 'identity', '--name', 'x')).stdout).toStartWith('csi_live_')
   })
 })
 
 describe('key list', () => {
-  test('shows every key and no key text', async () => {
+  test('shows every key of an organization, without the key itself', async () => {
     const { key } = await issue('--name', 'backend')
     await temporary.store.organizations.create({ slug: 'other', name: 'Other' })
     await run('create', '--org', 'other', '--kind', 'identity', '--name', 'theirs')
@@ -63,7 +64,7 @@ describe('key list', () => {
     expect((await run('list', '--org', 'other')).stdout).toContain('theirs')
   })
 
-  test('prints no control characters of a name', async () => {
+  test('replaces control characters of a name', async () => {
     const organization = await temporary.store.organizations.find('demo')
     await temporary.store.apiKeys.issue({
       organizationId: organization?.id ?? '',
@@ -79,7 +80,7 @@ describe('key list', () => {
 })
 
 describe('key regenerate and revoke', () => {
-  test('make a successor with the overlap asked for, a day unless stated', async () => {
+  test('create a successor with the given overlap, which defaults to a day', async () => {
     const { key } = await issue()
     const { code, stdout, stderr } = await run('regenerate', key.keyId)
     expect(code).toBe(0)
@@ -92,27 +93,27 @@ describe('key regenerate and revoke', () => {
     expect(again.stderr).toContain(successor?.keyId ?? '?')
   })
 
-  test('revoking ends a key of any organization by its id alone, and asks first at a terminal', async () => {
+  test('revoke a key of any organization by its id, after a confirmation at a terminal', async () => {
     await temporary.store.organizations.create({ slug: 'other', name: 'Other' })
     const { key } = await issue('--org', 'other')
     const place = { open: openOver(temporary), clock: temporary.clock }
     const statusOf = async () =>
       apiKeyStatus((await temporary.store.apiKeys.findForAuthentication(key.keyId)) ?? key, START_SECONDS)
     const questions: string[] = []
-    const ask = async (question: string) => {
+    const confirm = async (question: string) => {
       questions.push(question)
       return false
     }
-    expect((await runWords(['key', 'revoke', key.keyId], { ...place, ask })).code).toBe(1)
+    expect((await runWords(['key', 'revoke', key.keyId], { ...place, ask: confirm })).code).toBe(1)
     expect(questions).toEqual([`revoke key ${key.keyId}: this cannot be undone.`])
     expect(await statusOf()).toBe('active')
-    expect((await runWords(['key', 'revoke', key.keyId, '--yes'], { ...place, ask })).code).toBe(0)
+    expect((await runWords(['key', 'revoke', key.keyId, '--yes'], { ...place, ask: confirm })).code).toBe(0)
     expect(await statusOf()).toBe('revoked')
     expect((await run('regenerate', key.keyId)).code).toBe(1)
     expect((await run('revoke', '000000000000')).code).toBe(1)
   })
 
-  test('a key given in place of its id is refused without repeating it', async () => {
+  test('refuse a key in place of its id without repeating the key', async () => {
     const { text } = await issue()
     for (const command of ['revoke', 'regenerate']) {
       const { code, stdout, stderr } = await run(command, text)
@@ -122,38 +123,42 @@ describe('key regenerate and revoke', () => {
   })
 })
 
-describe('the command line', () => {
+describe('an invalid command line', () => {
   const base = ['create', '--kind', 'attestation', '--name', 'x']
-  for (const line of [
-    ['create', '--name', 'x', '--kind', 'root'],
-    [...base, '--overlap', '1h'],
-    [...base, '--expires', 'soon'],
-    [...base, '--expires', '0'],
-    [...base, '--expires', '2025-12-31'],
-    [...base, '--expires', '2026-13-01'],
-    [...base, '--expires', '2027-01-01T00:00:00'],
-    [...base, '--expires', '99999d'],
-    [...base, '--rate', '0'],
-    [...base, '--rate', '1.5'],
-    [...base, '--rate', '1e3'],
-    [...base, '--burst', '-1'],
-    [...base, '--rate', '1', '--no-rate-limit'],
-    [...base, '--name', 'x'.repeat(101)],
-    [...base, '--name', 'a\nb'],
-    ['regenerate', '000000000000', '--overlap', '-1h'],
-  ]) {
-    test(`${JSON.stringify(line).slice(0, 80)} is exit code 2, a reason and how it is called, and nothing done`, async () => {
-      const { code, stdout, stderr } = await run(...line)
-      expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-      expect(stderr).toMatch(
-        /^[^\n]+\nUsage: bun run countersign key [^\n]+\nTo list the options: bun run countersign key [a-z]+ --help\n$/,
-      )
-      expect(JSON.parse((await run('list', '--json')).stdout)).toEqual({ data: [], next_cursor: null })
-    })
-  }
+  test.each(
+    [
+      ['create', '--name', 'x', '--kind', 'root'],
+      [...base, '--overlap', '1h'],
+      [...base, '--expires', 'soon'],
+      [...base, '--expires', '0'],
+      [...base, '--expires', '2025-12-31'],
+      [...base, '--expires', '2026-13-01'],
+      [...base, '--expires', '2027-01-01T00:00:00'],
+      [...base, '--expires', '99999d'],
+      [...base, '--rate', '0'],
+      [...base, '--rate', '1.5'],
+      [...base, '--rate', '1e3'],
+      [...base, '--burst', '-1'],
+      [...base, '--rate', '1', '--no-rate-limit'],
+      [...base, '--name', 'x'.repeat(101)],
+      [...base, '--name', 'a\nb'],
+      ['regenerate', '000000000000', '--overlap', '-1h'],
+    ].map((line) => [JSON.stringify(line).slice(0, 80), line] as const),
+  )('prints a reason and the usage, exits with code 2, and changes nothing: %s', async (_name, line) => {
+    const { code, stdout, stderr } = await run(...line)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toMatch(
+      /^[^\n]+\nUsage: bun run countersign key [^\n]+\nTo list the options: bun run countersign key [a-z]+ --help\n$/,
+    )
+    expect(JSON.parse((await run('list', '--json')).stdout)).toEqual({ data: [], next_cursor: null })
+  })
 
-  test('an unknown organization is exit code 1', async () => {
-    expect((await run('create', '--org', 'nobody', '--kind', 'attestation', '--name', 'x')).code).toBe(1)
-    expect((await run('list', '--org', 'nobody')).code).toBe(1)
+  test('exits with code 1 for an unknown organization', async () => {
+    for (const words of [
+      [...base, '--org', 'unknown'],
+      ['list', '--org', 'unknown'],
+    ]) {
+      expect((await run(...words)).code).toBe(1)
+    }
   })
 })

@@ -1,8 +1,9 @@
-import { describe, expect, test } from 'bun:test'
+// The writer of the last uses of keys.
+import { expect, test } from 'bun:test'
 import type { Database, SqlParameter, Transaction } from '../../src/store/database.ts'
 import { createLastUsedWriter } from '../../src/store/last-used.ts'
 
-/** Notes the transactions, and fails those it is told to. */
+/** A database that records its transactions, and fails if `failing` is set. */
 const createDatabase = () => {
   const written: (readonly SqlParameter[])[][] = []
   const state = { failing: false, written }
@@ -26,37 +27,34 @@ const createDatabase = () => {
   return { state, database: database as Database }
 }
 
-describe('writing last uses', () => {
-  test('nothing used, nothing written', async () => {
-    const { state, database } = createDatabase()
-    await createLastUsedWriter(database).write(new Map())
-    expect(state.written).toEqual([])
-  })
+test('no use is written if there is none', async () => {
+  const { state, database } = createDatabase()
+  await createLastUsedWriter(database).write(new Map())
+  expect(state.written).toEqual([])
+})
 
-  test('what could not be written is written next time, with the newer use', async () => {
-    const { state, database } = createDatabase()
-    const writer = createLastUsedWriter(database)
-    state.failing = true
-    const uses = new Map([
-      ['a', 10],
-      ['b', 10],
-    ])
-    await expect(writer.write(uses)).rejects.toThrow('locked')
-    state.failing = false
-    await writer.write(new Map([['b', 12]]))
-    expect(state.written).toEqual([
-      [
-        [10, 'a', 10],
-        [12, 'b', 12],
-      ],
-    ])
-    await writer.write(new Map())
-    expect(state.written).toHaveLength(1)
-  })
+test('failed writes are retried with the next one, with the newer use', async () => {
+  const { state, database } = createDatabase()
+  const writer = createLastUsedWriter(database)
+  state.failing = true
+  const uses = new Map([
+    ['a', 10],
+    ['b', 10],
+  ])
+  await expect(writer.write(uses)).rejects.toThrow('locked')
+  state.failing = false
+  await writer.write(new Map([['b', 12]]))
+  const written = [
+    [10, 'a', 10],
+    [12, 'b', 12],
+  ]
+  expect(state.written).toEqual([written])
+  await writer.write(new Map())
+  expect(state.written).toHaveLength(1)
+})
 
-  test('many keys are several transactions', async () => {
-    const { state, database } = createDatabase()
-    await createLastUsedWriter(database).write(new Map(Array.from({ length: 450 }, (_, index) => [`key ${index}`, 1])))
-    expect(state.written.map((rows) => rows.length)).toEqual([200, 200, 50])
-  })
+test('many keys are written in several transactions', async () => {
+  const { state, database } = createDatabase()
+  await createLastUsedWriter(database).write(new Map(Array.from({ length: 450 }, (_, index) => [`key ${index}`, 1])))
+  expect(state.written.map((rows) => rows.length)).toEqual([200, 200, 50])
 })

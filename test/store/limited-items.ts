@@ -1,4 +1,4 @@
-// Creates and copies items of every kind that organizations can create, for the tests that walk over all kinds.
+// Creates and copies items of every kind that organizations can create, for tests of all kinds.
 import type { SqlParameter } from '../../src/store/database.ts'
 import type { LimitedKind } from '../../src/store/organizations/organization-limits.ts'
 import type { Store } from '../../src/store/store.ts'

@@ -1,4 +1,4 @@
-// Lists, their single entries, the bases they are written with and the sources that keep them.
+// Lists: their single entries, the bases that replace their content, and the sources that maintain them.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { addressKey, addressOfKey } from '../../src/domain/address-key.ts'
 import { FieldInvalidError } from '../../src/domain/errors.ts'
@@ -12,7 +12,7 @@ import {
 } from '../../src/domain/list.ts'
 import { type ChangePosition, readNewest } from '../../src/store/changes.ts'
 import { databaseScope } from '../../src/store/copy/table-scope.ts'
-import type { Database } from '../../src/store/database.ts'
+import type { Database, SqlParameter } from '../../src/store/database.ts'
 import { createListBaseTable } from '../../src/store/lists/list-bases.ts'
 import type { ListSource } from '../../src/store/lists/list-sources.ts'
 import { type AddressList, createListTable } from '../../src/store/lists/lists.ts'
@@ -42,6 +42,14 @@ describeStores((openTemporaryStore) => {
     }
   }
 
+  const settings = {
+    location: 'https://lists.example/a.txt',
+    format: 'text',
+    reach: 'public',
+    skipsBadLines: true,
+    intervalSeconds: 3_600,
+  } as const
+
   const temporary = storeOfSuite(openTemporaryStore)
   let ours: string
   let theirs: string
@@ -57,22 +65,27 @@ describeStores((openTemporaryStore) => {
     return temporary.store.lists.create({ owner, name: `list_${number}` })
   }
 
+  const activationOf = ({ id: listId }: AddressList, baseId: string) => ({
+    listId,
+    baseId,
+    ifVersion: null,
+    confirmation: null,
+  })
   const write = async (list: AddressList, chunks: readonly ListChunk[]): Promise<string> => {
     const { listBases } = temporary.store
     const baseId = await listBases.begin(list.id)
     await listBases.append(baseId, chunks)
-    const activation = { listId: list.id, baseId, ifVersion: null, confirmation: null }
-    expect(await listBases.activate(activation)).toBe('activated')
+    expect(await listBases.activate(activationOf(list, baseId))).toBe('activated')
     return baseId
   }
 
   const reload = async ({ id }: AddressList): Promise<AddressList> => {
     const list = await temporary.store.lists.findById(id)
-    if (list === null) throw new Error('the list is gone')
+    if (list === null) throw new Error('the list was removed')
     return list
   }
 
-  /** What the change feed would tell of since a moment. */
+  /** Changes in the change feed after the position. */
   const changesAfter = async (position: ChangePosition) =>
     (await changesSince(temporary.store.database, position)).map(({ topic, subjectId, organizationId }) => ({
       topic,
@@ -81,7 +94,7 @@ describeStores((openTemporaryStore) => {
     }))
 
   describe('lists', () => {
-    test('have names that policies can write, each once for its owner', async () => {
+    test('have names that policies can use, unique per owner', async () => {
       const { lists } = temporary.store
       for (const name of ['', 'Upper', 'a-b', '1a', '_a', 'a'.repeat(65), 'ä']) {
         await expect(lists.create({ owner: ours, name })).rejects.toBeInstanceOf(FieldInvalidError)
@@ -92,7 +105,7 @@ describeStores((openTemporaryStore) => {
       expect((await lists.create({ owner: theirs, name: 'partners' })).id).not.toBe(list.id)
     })
 
-    test('that are shared are no organization’s duty, and hide none behind their name', async () => {
+    test('that are shared cannot be named allow or deny, and reserve their names', async () => {
       const { lists } = temporary.store
       for (const name of ['allow', 'deny']) {
         await expect(lists.create({ owner: null, name })).rejects.toBeInstanceOf(FieldInvalidError)
@@ -102,7 +115,7 @@ describeStores((openTemporaryStore) => {
       await expect(lists.create({ owner: ours, name: 'sanctions' })).rejects.toBeInstanceOf(FieldInvalidError)
     })
 
-    test('are their owner’s alone', async () => {
+    test('belong to their owner', async () => {
       const { lists } = temporary.store
       const list = await newList(theirs)
       expect(await lists.find(ours, list.name)).toBeNull()
@@ -114,21 +127,13 @@ describeStores((openTemporaryStore) => {
       expect(await reload(list)).toEqual(list)
     })
 
-    test('tell the change feed of everything that happens to them', async () => {
+    test('announce every change of theirs', async () => {
       const { lists, listSources, database } = temporary.store
       const before = await readNewest(database)
       const list = await newList()
       await lists.edit(ours, list.name, [edit(evm(1))])
       await write(list, [chunk([evm(2)])])
-      const source = {
-        location: '/x',
-        format: 'text',
-        reach: 'public',
-        skipsBadLines: false,
-        intervalSeconds: 60,
-      } as const
-      const set = await listSources.set(list.id, source)
-      expect(await listSources.confirm(set, 0)).toBe(true)
+      expect(await listSources.confirm(await listSources.set(list.id, settings), 0)).toBe(true)
       await listSources.remove(list.id)
       await lists.remove(ours, list.name)
       const change = { topic: 'list', subjectId: list.id, organizationId: ours } as const
@@ -137,7 +142,7 @@ describeStores((openTemporaryStore) => {
   })
 
   describe('single entries', () => {
-    test('are added and removed, with their notes, over what the list was written with', async () => {
+    test('are added and removed with their notes, on top of the base', async () => {
       const { lists } = temporary.store
       const list = await newList()
       await write(list, [chunk([evm(1), evm(2), evm(3)], { memo: 'first' }), chunk([SOLANA])])
@@ -158,26 +163,30 @@ describeStores((openTemporaryStore) => {
       expect(await find(evm(5))).toBeNull()
     })
 
-    test('count once, however often they are put in or taken out', async () => {
+    test('count once, however often they are added or removed', async () => {
       const { lists } = temporary.store
       const list = await newList()
       await write(list, [chunk([evm(1)])])
-      const after = async (...edits: ListEdit[]): Promise<[number, number]> => {
+      const after = async (...edits: ListEdit[]) => {
         const result = await lists.edit(ours, list.name, edits)
-        return result.status === 'edited' ? [result.changed, result.list.entryCount] : [-1, -1]
+        return result.status === 'edited' ? [result.changed, result.list.entryCount] : null
       }
-      expect(await after(edit(evm(1)))).toEqual([0, 1])
-      expect(await after(edit(evm(9), false))).toEqual([0, 1])
-      expect(await after(edit(evm(2)), edit(evm(2)))).toEqual([1, 2])
-      expect(await after(edit(evm(2), true, { memo: 'again' }))).toEqual([0, 2])
-      expect(await after(edit(evm(1), false), edit(evm(2), false))).toEqual([2, 0])
-      expect(await after(edit(evm(1), false))).toEqual([0, 0])
-      expect(await after(edit(evm(1)))).toEqual([1, 1])
-      // Put in and taken out again, and never part of a base: nothing is left of it.
+      for (const [expected, ...edits] of [
+        [[0, 1], edit(evm(1))],
+        [[0, 1], edit(evm(9), false)],
+        [[1, 2], edit(evm(2)), edit(evm(2))],
+        [[0, 2], edit(evm(2), true, { memo: 'again' })],
+        [[2, 0], edit(evm(1), false), edit(evm(2), false)],
+        [[0, 0], edit(evm(1), false)],
+        [[1, 1], edit(evm(1))],
+      ] as const) {
+        expect(await after(...edits)).toEqual([...expected])
+      }
+      // An entry that was added and removed, and is not in a base, leaves no edit.
       expect((await lists.readEdits(list.id)).map(({ key }) => addressOfKey(key))).toEqual([evm(1) as never])
     })
 
-    test('are looked up and stored with few statements, which read no note of another entry', async () => {
+    test('are read and stored with few statements, which read no notes of other entries', async () => {
       const list = await newList()
       const chunks = Array.from({ length: 6 }, (_, at) =>
         chunk(
@@ -191,21 +200,16 @@ describeStores((openTemporaryStore) => {
       const counted: Database = {
         ...database,
         transaction: (work, options) =>
-          database.transaction(
-            (transaction) =>
-              work({
-                ...transaction,
-                query: (text, parameters) => {
-                  texts.push(text)
-                  return transaction.query(text, parameters)
-                },
-                execute: (text, parameters) => {
-                  texts.push(text)
-                  return transaction.execute(text, parameters)
-                },
-              }),
-            options,
-          ),
+          database.transaction((transaction) => {
+            const count =
+              <Result>(run: (text: string, parameters?: readonly SqlParameter[]) => Promise<Result>) =>
+              (text: string, parameters?: readonly SqlParameter[]) => {
+                texts.push(text)
+                return run(text, parameters)
+              }
+            const { query, execute } = transaction
+            return work({ ...transaction, query: count(query) as typeof query, execute: count(execute) })
+          }, options),
       }
       const lists = createListTable(databaseScope(counted, temporary.clock))
       const result = await lists.edit(ours, list.name, [
@@ -213,7 +217,7 @@ describeStores((openTemporaryStore) => {
         ...Array.from({ length: 999 }, (_, index) => edit(evm(2_000 + index), true, { memo: 'new' })),
         edit(SOLANA, false),
       ])
-      // 1,001 are removed, and 599 of the added ones are new.
+      // 1,001 entries are removed, and 599 of the added entries are new.
       expect(result).toMatchObject({ status: 'edited', changed: 1_600, list: { entryCount: 1_999 } })
       expect(texts.length).toBeLessThan(50)
       expect(texts.filter((text) => text.includes('notes'))).toEqual([])
@@ -227,19 +231,12 @@ describeStores((openTemporaryStore) => {
       ])
     })
 
-    test('are bounded: then the list has to be written whole', async () => {
+    test('have a maximum number, beyond which the list must be replaced; a full list is reported first', async () => {
       const { lists } = temporary.store
       const list = await newList()
       const many = Array.from({ length: LIST_EDITS_MAX }, (_, index) => edit(evm(index + 1)))
       expect(await lists.edit(ours, list.name, many)).toMatchObject({ status: 'edited', changed: LIST_EDITS_MAX })
       expect(await lists.edit(ours, list.name, [edit(evm(0))])).toEqual({ status: 'edits-full' })
-    })
-
-    test('are refused because the list is full before it would be rewritten for them', async () => {
-      const { lists } = temporary.store
-      const list = await newList()
-      const many = Array.from({ length: LIST_EDITS_MAX }, (_, index) => edit(evm(index + 1)))
-      await lists.edit(ours, list.name, many)
       await temporary.store.database.execute('UPDATE lists SET entry_count = ? WHERE id = ?', [
         LIST_ENTRIES_MAX,
         list.id,
@@ -248,11 +245,11 @@ describeStores((openTemporaryStore) => {
     })
   })
 
-  describe('the lists of one organization', () => {
+  describe('the lists of an organization', () => {
     const organization = async (slug: string): Promise<string> =>
       (await seedOrganization(temporary.store, slug)).organizationId
 
-    test('are limited in number, except for its allow and deny lists', async () => {
+    test('have a maximum number, except for the allow and deny lists', async () => {
       const { lists } = temporary.store
       const owner = await organization('many-lists')
       const names = Array.from({ length: LISTS_PER_ORGANIZATION_MAX }, (_, index) => `many_${index}`)
@@ -267,7 +264,7 @@ describeStores((openTemporaryStore) => {
       await lists.create({ owner, name: 'one_more' })
     })
 
-    test('are limited in entries, however these are added', async () => {
+    test('have a maximum number of entries, however they are added', async () => {
       const owner = await organization('many-entries')
       const scope = databaseScope(temporary.store.database, temporary.clock, { listEntriesMax: 10 })
       const lists = createListTable(scope)
@@ -282,22 +279,17 @@ describeStores((openTemporaryStore) => {
         await bases.append(baseId, [chunk(Array.from({ length: count }, (_, index) => evm(index + 1)))])
         return baseId
       }
-      const activate = async (list: AddressList, baseId: string) =>
-        bases.activate({ listId: list.id, baseId, ifVersion: null, confirmation: null })
+      const activate = async (list: AddressList, baseId: string) => bases.activate(activationOf(list, baseId))
       const full = { code: 'CONFLICT', kind: 'list entries', maximum: 10 }
       expect(await activate(first, await upload(first, 7))).toBe('activated')
-      await lists.edit(
-        owner,
-        'second',
-        [1, 2, 3].map((index) => edit(evm(index))),
-      )
+      await lists.edit(owner, 'second', [edit(evm(1)), edit(evm(2)), edit(evm(3))])
       await expect(lists.edit(owner, 'second', [edit(evm(4))])).rejects.toMatchObject(full)
       await expect(activate(second, await upload(second, 4))).rejects.toMatchObject(full)
-      // An entry for another, and fewer entries.
+      // An entry in place of another, and fewer entries.
       await lists.edit(owner, 'second', [edit(evm(4)), edit(evm(3), false)])
       expect(await activate(first, await upload(first, 6))).toBe('activated')
       expect(await activate(shared, await upload(shared, 11))).toBe('activated')
-      // The rejected base of four entries is still there.
+      // The rejected base of four entries is still staged.
       const later = temporary.clock.unixSeconds() + 1_000
       await bases.keepStaged(await upload(first, 6), later)
       await expect(bases.keepStaged(await upload(first, 1), later)).rejects.toMatchObject({
@@ -308,7 +300,7 @@ describeStores((openTemporaryStore) => {
   })
 
   describe('a base', () => {
-    test('is seen when it is activated, whole, and not before', async () => {
+    test('has no effect until it is activated as a whole', async () => {
       const { lists, listBases } = temporary.store
       const list = await newList()
       await lists.edit(ours, list.name, [edit(evm(7))])
@@ -316,8 +308,7 @@ describeStores((openTemporaryStore) => {
       await listBases.append(baseId, [chunk([evm(1), evm(2)])])
       await listBases.append(baseId, [chunk([evm(3)]), chunk([SOLANA])])
       expect((await reload(list)).entryCount).toBe(1)
-      const activation = { listId: list.id, baseId, ifVersion: null, confirmation: null }
-      expect(await listBases.activate(activation)).toBe('activated')
+      expect(await listBases.activate(activationOf(list, baseId))).toBe('activated')
       expect(await reload(list)).toMatchObject({ entryCount: 4, baseId })
       expect(await lists.readEdits(list.id)).toEqual([])
       expect(await listBases.find(baseId)).toEqual({ id: baseId, evmCount: 3, solanaCount: 1 })
@@ -328,27 +319,25 @@ describeStores((openTemporaryStore) => {
       expect((await listBases.readChunks(baseId, 32, null, 10)).map(({ notes }) => notes)).toEqual([[NOTE]])
     })
 
-    test('does not overtake a change that it does not know of', async () => {
+    test('is not activated over a change that it does not include', async () => {
       const { lists, listBases } = temporary.store
       const list = await newList()
       const baseId = await listBases.begin(list.id)
       await lists.edit(ours, list.name, [edit(evm(1))])
-      const activation = { listId: list.id, baseId, ifVersion: list.version, confirmation: null }
+      const activation = { ...activationOf(list, baseId), ifVersion: list.version }
       expect(await listBases.activate(activation)).toBe('changed-meanwhile')
       expect(await listBases.activate({ ...activation, listId: 'list_gone', ifVersion: null })).toBe('unknown')
       expect((await reload(list)).entryCount).toBe(1)
     })
 
-    test('is swept once no list shows it, readers given time; one that was never finished, later', async () => {
+    test('is swept a minute after its last use, or six hours after an upload that was not finished', async () => {
       const { lists, listBases, upkeep } = temporary.store
       const list = await newList()
       const old = await write(list, [chunk([evm(1)])])
       const current = await write(list, [chunk([evm(2)])])
       const abandoned = await listBases.begin(list.id)
-      await listBases.append(
-        abandoned,
-        Array.from({ length: 40 }, (_, index) => chunk([evm(index + 1)])),
-      )
+      const chunks = Array.from({ length: 40 }, (_, index) => chunk([evm(index + 1)]))
+      await listBases.append(abandoned, chunks)
       await upkeep.sweep()
       expect(await listBases.readKeys(old, 20, null, 1)).toHaveLength(1)
       temporary.clock.advance(61)
@@ -366,7 +355,7 @@ describeStores((openTemporaryStore) => {
       expect(await listBases.find(current)).toBeNull()
     })
 
-    test('keeps each entry’s note, however they differ', async () => {
+    test('keeps the note of each entry', async () => {
       const { lists } = temporary.store
       const list = await newList()
       const notes: ListNote[] = [
@@ -383,36 +372,28 @@ describeStores((openTemporaryStore) => {
   })
 
   describe('a source', () => {
-    const settings = {
-      location: 'https://lists.example/a.txt',
-      format: 'text',
-      reach: 'public',
-      skipsBadLines: true,
-      intervalSeconds: 3_600,
-    } as const
-
-    test('keeps its list: people change nothing there', async () => {
+    test('maintains its list, which people cannot change', async () => {
       const { lists, listSources, listBases } = temporary.store
       const list = await newList()
       expect(await listSources.set(list.id, settings)).toMatchObject({ ...settings, confirmedAtSeconds: null })
       expect(await reload(list)).toMatchObject({ keptBy: 'source', confirmedAtSeconds: null })
       expect(await lists.edit(ours, list.name, [edit(evm(1))])).toEqual({ status: 'kept-by-source' })
       const baseId = await listBases.begin(list.id)
-      const activation = { listId: list.id, baseId, ifVersion: null, confirmation: null }
+      const activation = activationOf(list, baseId)
       expect(await listBases.activate(activation)).toBe('changed-meanwhile')
       expect(await listSources.remove(list.id)).toBe(true)
       expect(await listSources.remove(list.id)).toBe(false)
       expect(await listBases.activate(activation)).toBe('activated')
     })
 
-    test('is taken by one process when it is due, and by another when that one is gone', async () => {
+    test('is leased by one process when it is due, and by another after the lease expires', async () => {
       const { listSources, listBases } = temporary.store
       const { clock } = temporary
       const list = await newList(null)
       await listSources.set(list.id, settings)
       const taken = async (): Promise<ListSource> => {
         const source = await listSources.takeDue(600)
-        if (source?.listId !== list.id) throw new Error('it is not due')
+        if (source?.listId !== list.id) throw new Error('the source is not due')
         return source
       }
       await taken()
@@ -421,7 +402,7 @@ describeStores((openTemporaryStore) => {
       const late = await taken()
       clock.advance(601)
       const again = await taken()
-      // What comes of the reading whose lease ended, after another was given the source, is not written.
+      // The result of an expired lease is discarded.
       await listSources.fail(late, 'late', 0)
       expect(await listSources.confirm(late, 0)).toBe(false)
       expect(await listSources.find(list.id)).toMatchObject({ failure: null, confirmedAtSeconds: null })
@@ -439,7 +420,7 @@ describeStores((openTemporaryStore) => {
         nextDueAtSeconds: clock.unixSeconds() + 3_600,
         token: retried.token,
       }
-      const activation = { listId: list.id, baseId, ifVersion: null }
+      const activation = activationOf(list, baseId)
       expect(await listBases.activate({ ...activation, confirmation: { ...confirmation, token: late.token } })).toBe(
         'changed-meanwhile',
       )
@@ -463,12 +444,12 @@ describeStores((openTemporaryStore) => {
       await listSources.remove(list.id)
     })
 
-    test('of sanctioned people announce each change of their shared list', async () => {
+    test('of sanctioned persons announce each change of their shared list', async () => {
       const { screeningLists, lists, database } = temporary.store
       const source = { name: 'our-people', format: 'csv', urls: [], reach: 'public', intervalSeconds: 3_600 } as const
       await screeningLists.set(source)
       const list = await lists.ofScreening('our-people', true)
-      if (list === null) throw new Error('there is no shared list')
+      if (list === null) throw new Error('the shared list is missing')
       expect(list).toMatchObject({ keptBy: 'screening', isOfSanctioned: true, confirmedAtSeconds: null })
       const version = { bytes: new Uint8Array(3), sha256: 'ab', entries: 1, names: 1 }
       const read = { token: null, validators: {}, nextDueAtSeconds: 9e9 }

@@ -1,4 +1,4 @@
-// Long reads of a SQLite store: the same rows and errors as other reads, from a thread of their own.
+// Long reads of a SQLite store on a separate thread return the rows and errors of other reads.
 import { afterAll, expect, test } from 'bun:test'
 import { StoreStatementError, StoreUnavailableError } from '../../src/store/errors.ts'
 import { openSqliteDatabase } from '../../src/store/sqlite/sqlite.ts'
@@ -22,7 +22,7 @@ const open = async (longReads: 'inline' | 'separate-thread' = 'separate-thread')
 }
 const EVERYTHING = 'SELECT * FROM things WHERE id > ? ORDER BY id'
 
-test('return the rows that a read returns, with what was committed before', async () => {
+test('long reads return the rows of a read, including earlier commits', async () => {
   const database = await open()
   expect(await database.queryLong?.(EVERYTHING, [0])).toEqual(await database.query(EVERYTHING, [0]))
   await database.execute('INSERT INTO things (id) VALUES (3)')
@@ -30,7 +30,7 @@ test('return the rows that a read returns, with what was committed before', asyn
   await database.close()
 })
 
-test('refuse to write, and fail as a read fails', async () => {
+test('long reads cannot write, and fail like other reads', async () => {
   const database = await open()
   await expect(database.queryLong?.('SELECT * FROM others')).rejects.toBeInstanceOf(StoreStatementError)
   await expect(database.queryLong?.('DELETE FROM things')).rejects.toBeInstanceOf(StoreUnavailableError)
@@ -38,13 +38,13 @@ test('refuse to write, and fail as a read fails', async () => {
   await database.close()
 })
 
-test('are absent in a transaction', async () => {
+test('a transaction has no long reads', async () => {
   const database = await open()
   await database.transaction(async (transaction) => expect(transaction.queryLong).toBeUndefined())
   await database.close()
 })
 
-test('that run are answered before the store closes, and those that wait are rejected', async () => {
+test('a close waits for the running long read, and rejects waiting ones', async () => {
   const database = await open()
   const reads = Array.from({ length: 20 }, () => database.queryLong?.(EVERYTHING, [0]))
   await Promise.resolve()
@@ -56,7 +56,7 @@ test('that run are answered before the store closes, and those that wait are rej
   await expect(database.queryLong?.(EVERYTHING, [0])).rejects.toThrow()
 })
 
-test('are ordinary reads unless the store is opened with the thread', async () => {
+test('a store without the thread has no long reads', async () => {
   const database = await open('inline')
   expect(database.queryLong).toBeUndefined()
   await database.close()

@@ -1,7 +1,8 @@
+// Schema migrations: their order, the programs that may start with each schema, and the rows that they convert.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { systemClock } from '../../src/lib/time.ts'
 import { publisherOf } from '../../src/modules/screening/formats/publishers.ts'
-import type { Database } from '../../src/store/database.ts'
+import type { Database, SqlParameter } from '../../src/store/database.ts'
 import { StoreUnusableError } from '../../src/store/errors.ts'
 import { MIGRATIONS, type Migration, migrate } from '../../src/store/migrations.ts'
 import { type DatabasePlace, describeDatabases } from './dialects.ts'
@@ -45,11 +46,11 @@ describeDatabases((dialect) => {
   })
 
   describe('migrations', () => {
-    test('are numbered from one without gaps', () => {
+    test('are numbered without gaps', () => {
       expect(MIGRATIONS.map((migration) => migration.number)).toEqual(MIGRATIONS.map((_, index) => index + 1))
     })
 
-    test('are applied once, in order, each when it comes', async () => {
+    test('are applied once, in order', async () => {
       await migrate(database, 5, [first])
       await migrate(database, 6, [first])
       await migrate(database, 7, [first, second])
@@ -61,14 +62,14 @@ describeDatabases((dialect) => {
       expect(await database.query('SELECT number, note FROM one')).toEqual([{ number: 1, note: null }])
     })
 
-    test('are applied once by two that start together', async () => {
+    test('are applied once by two processes that start at once', async () => {
       const other = await place.open({ clock: systemClock })
       await Promise.all([migrate(database, 5, [first, second]), migrate(other, 5, [first, second])])
       await other.close()
       expect(await database.query('SELECT number FROM one')).toEqual([{ number: 1 }])
     })
 
-    test('of a newer version that says so leave the version before at work, and no older one', async () => {
+    test('of a newer version that declares compatibility let the previous version start, and no older one', async () => {
       const third: Migration = {
         number: 3,
         name: 'third',
@@ -79,24 +80,24 @@ describeDatabases((dialect) => {
       await migrate(database, 6, [first, second])
       expect(await history()).toHaveLength(3)
       expect(await refusal([first])).toContain('newer than this program')
-      // One that says nothing is for its own version alone.
+      // A migration without a declaration is for its own version only.
       await migrate(database, 7, [first, second, third, { ...third, number: 4, worksWith: 4, statements: () => [] }])
       expect(await refusal([first, second, third])).toContain('newer than this program')
     })
 
-    test('of several newer versions each have to say that this one works with them', async () => {
+    test('of several newer versions must each be compatible with the program', async () => {
       const older = { ...second, worksWith: 1 }
       const third: Migration = { number: 3, name: 'third', worksWith: 2, statements: () => [] }
       const fourth: Migration = { number: 4, name: 'fourth', worksWith: 1, statements: () => [] }
       await migrate(database, 5, [first, older, third, fourth])
-      // The third needs the second, whatever the fourth is content with.
+      // The third migration requires the second.
       expect(await refusal([first])).toContain('newer than this program')
       await migrate(database, 6, [first, older])
       await database.execute('DELETE FROM schema_readers WHERE number = 3')
       expect(await refusal([first, older])).toContain('newer than this program')
     })
 
-    // Each of these would sign a request again, complete a session without its checks, or ignore an approval rule.
+    // An older program would sign a request again, complete a session without its checks, or ignore an approval rule.
     test('with a safety rule refuse every program that does not know the rule', async () => {
       await migrate(database, 5)
       const newestRule = Math.max(
@@ -107,7 +108,7 @@ describeDatabases((dialect) => {
       }
     })
 
-    test('without a safety rule let the version before start', async () => {
+    test('without a safety rule let the previous version start', async () => {
       const names = new Set(MIGRATIONS.filter(({ worksWith }) => worksWith !== undefined).map(({ name }) => name))
       expect(names).toEqual(
         new Set([
@@ -128,120 +129,118 @@ describeDatabases((dialect) => {
       for (const { number, worksWith = number } of MIGRATIONS) expect(number - worksWith).toBeLessThanOrEqual(1)
     })
 
-    test('put earlier decisions about sessions in the order of their time, before all later ones', async () => {
-      const numbering = MIGRATIONS.find(({ name }) => name === 'session-decisions')?.number ?? 0
-      await migrate(database, 1, MIGRATIONS.slice(0, numbering - 1))
-      await database.execute(
-        "INSERT INTO organizations (id, slug, name, version, created_at_seconds) VALUES ('org', 'org', 'Org', 1, 0)",
-      )
-      // By session: status, when that was decided, and when the row was last touched.
-      const sessions = [
-        ['a', 'rejected', 300, 900],
-        ['b', 'rejected', 200, 950],
-        ['c', 'submitted', 400, 400],
-      ] as const
-      for (const [id, status, decidedAt, updatedAt] of sessions) {
-        await database.execute(
-          `INSERT INTO sessions (organization_id, id, environment, check_type, status, level, provider, retry_count,
-             sequence, created_at_seconds, updated_at_seconds) VALUES ('org', ?, 'live', 'kyc', ?, 1, 'manual', 0, 2, 0, ?)`,
-          [id, status, updatedAt],
-        )
-        for (const [sequence, kind, at] of [
-          [1, 'status', decidedAt],
-          [2, 'note', updatedAt],
-        ] as const) {
-          await database.execute(
-            `INSERT INTO session_events (organization_id, session_id, sequence, kind, status, actor, created_at_seconds)
-             VALUES ('org', ?, ?, ?, ?, 'x', ?)`,
-            [id, sequence, kind, status, at],
-          )
-        }
-      }
+    const ORGANIZATION =
+      'INSERT INTO organizations (id, slug, name, version, created_at_seconds) VALUES (?, ?, ?, 1, 0)'
+    const SESSION = `INSERT INTO sessions (organization_id, id, environment, check_type, status, level, provider,
+      locked_address, retry_count, sequence, created_at_seconds, updated_at_seconds)
+      VALUES ('org', ?, 'live', 'kyc', ?, 1, 'manual', ?, 0, 2, 0, 0)`
+    const EVENT = `INSERT INTO session_events (organization_id, session_id, sequence, kind, status, actor,
+      created_at_seconds) VALUES ('org', ?, ?, ?, ?, ?, ?)`
+    const WALLET = `INSERT INTO session_wallets (id, organization_id, session_id, environment, connected_sequence, chain,
+      address, address_text, connected_at_seconds) VALUES (?, ?, ?, 'live', 2, 'ethereum', '0x1', '0x1', 0)`
+    const SCREENING_LIST = `INSERT INTO screening_lists (name, format, urls, reach, interval_seconds, version_id,
+      due_at_seconds, leased_until_seconds, token, confirmed_at_seconds, validators)
+      VALUES (?, 'csv', ?, 'public', 60, 'v', 900, 0, 't', 90, '{}')`
+
+    /** Stores rows in the schema before a migration, then applies all further migrations. */
+    const upgrade = async (
+      name: string,
+      ...rows: readonly (readonly [statement: string, ...parameters: readonly SqlParameter[]])[]
+    ): Promise<void> => {
+      const number = MIGRATIONS.find((migration) => migration.name === name)?.number ?? 0
+      await migrate(database, 1, MIGRATIONS.slice(0, number - 1))
+      for (const [statement, ...parameters] of rows) await database.execute(statement, parameters)
       await migrate(database, 2)
-      const rows = await database.query<{ id: string; decided: number | null }>(
-        'SELECT id, decided_sequence AS decided FROM sessions ORDER BY id',
+    }
+
+    test('number earlier decisions about sessions by their time, below all later ones', async () => {
+      await upgrade(
+        'session-decisions',
+        [ORGANIZATION, 'org', 'org', 'Org'],
+        // Each session was decided at one time and changed later.
+        ...(
+          [
+            ['a', 'rejected', 300],
+            ['b', 'rejected', 200],
+            ['c', 'submitted', 400],
+          ] as const
+        ).flatMap(
+          ([id, status, atSeconds]) =>
+            [
+              [SESSION, id, status, null],
+              [EVENT, id, 1, 'status', status, 'x', atSeconds],
+              [EVENT, id, 2, 'note', status, 'x', 1_000 - atSeconds],
+            ] as const,
+        ),
+      )
+      const rows = await database.query<{ decided: number | null }>(
+        'SELECT decided_sequence AS decided FROM sessions ORDER BY id',
       )
       const [a, b, c] = rows.map(({ decided }) => decided)
-      expect(c).toBeNull()
-      expect((a ?? 0) - (b ?? 0)).toBe(100)
-      expect(a ?? 0).toBeLessThan(0)
+      expect([(a ?? 0) - (b ?? 0), (a ?? 0) < 0, c]).toEqual([100, true, null])
     })
 
-    test('record each subject of the last rejections once, with the persons of shared sessions and each rejected session', async () => {
-      const recording = MIGRATIONS.find(({ name }) => name === 'session-rejections')?.number ?? 0
-      await migrate(database, 1, MIGRATIONS.slice(0, recording - 1))
-      const session = `INSERT INTO sessions (organization_id, id, environment, check_type, status, level, provider,
-        locked_address, retry_count, sequence, created_at_seconds, updated_at_seconds, decided_sequence)
-        VALUES ('org', ?, 'live', 'kyc', ?, 1, 'manual', ?, 0, 1, 0, 0, ?)`
-      await database.execute(
-        "INSERT INTO organizations (id, slug, name, version, created_at_seconds) VALUES ('org', 'org', 'Org', 1, 0)",
+    test('record each subject of the last rejections once, with persons of shared sessions and each rejected session', async () => {
+      await upgrade(
+        'session-rejections',
+        [ORGANIZATION, 'org', 'org', 'Org'],
+        ["INSERT INTO persons VALUES ('person', 'org', 'live', 'kyc', 0)"],
+        ...(
+          [
+            ['a', 'rejected', 'operator:ada'],
+            ['b', 'rejected', 'provider:x'],
+            ['c', 'submitted', 'operator:ada'],
+            ['d', 'rejected', 'screening'],
+          ] as const
+        ).flatMap(
+          ([id, status, actor]) =>
+            [
+              [SESSION, id, status, '0x1'],
+              [EVENT, id, 1, 'status', status, actor, 0],
+              [WALLET, id, 'org', id],
+              ["INSERT INTO session_removed_wallets VALUES ('org', ?, 'live', '0x2')", id],
+              ["INSERT INTO session_rejected_persons VALUES ('org', ?, 'person')", id],
+            ] as const,
+        ),
+        ['UPDATE sessions SET decided_sequence = 7'],
+        [ORGANIZATION, 'other', 'other', 'Other'],
+        ["INSERT INTO persons VALUES ('theirs', 'other', 'live', 'kyc', 0)"],
+        [
+          `INSERT INTO sessions (organization_id, id, environment, check_type, status, level, provider, retry_count, sequence,
+             created_at_seconds, updated_at_seconds, decided_sequence, completed_at_seconds,
+             consented_at_seconds, consent_version, person_id, user_id)
+             VALUES ('other', 's', 'live', 'kyc', 'completed', 1, 'manual', 0, 1, 0, 0, 8, 1, 1, '1', 'theirs', 'user')`,
+        ],
+        [WALLET, 'w', 'other', 's'],
       )
-      await database.execute("INSERT INTO persons VALUES ('person', 'org', 'live', 'kyc', 0)")
-      for (const [id, status, actor] of [
-        ['a', 'rejected', 'operator:ada'],
-        ['b', 'rejected', 'provider:x'],
-        ['c', 'submitted', 'operator:ada'],
-        ['d', 'rejected', 'screening'],
-      ] as const) {
-        await database.execute(session, [id, status, '0x1', 7])
-        await database.execute(
-          `INSERT INTO session_events (organization_id, session_id, sequence, kind, status, actor, created_at_seconds)
-           VALUES ('org', ?, 1, 'status', ?, ?, 0)`,
-          [id, status, actor],
-        )
-        await database.execute(
-          `INSERT INTO session_wallets (id, organization_id, session_id, environment, connected_sequence, chain, address,
-             address_text, connected_at_seconds) VALUES (?, 'org', ?, 'live', 2, 'ethereum', '0x1', '0x1', 0)`,
-          [id, id],
-        )
-        await database.execute("INSERT INTO session_removed_wallets VALUES ('org', ?, 'live', '0x2')", [id])
-        await database.execute("INSERT INTO session_rejected_persons VALUES ('org', ?, 'person')", [id])
-      }
-      for (const statement of [
-        "INSERT INTO organizations (id, slug, name, version, created_at_seconds) VALUES ('other', 'other', 'Other', 1, 0)",
-        "INSERT INTO persons VALUES ('theirs', 'other', 'live', 'kyc', 0)",
-        `INSERT INTO sessions (organization_id, id, environment, check_type, status, level, provider, retry_count, sequence,
-           created_at_seconds, updated_at_seconds, decided_sequence, completed_at_seconds,
-           consented_at_seconds, consent_version, person_id, user_id)
-           VALUES ('other', 's', 'live', 'kyc', 'completed', 1, 'manual', 0, 1, 0, 0, 8, 1, 1, '1', 'theirs', 'user')`,
-        `INSERT INTO session_wallets (id, organization_id, session_id, environment, connected_sequence, chain, address,
-           address_text, connected_at_seconds) VALUES ('w', 'other', 's', 'live', 2, 'ethereum', '0x1', '0x1', 0)`,
-      ]) {
-        await database.execute(statement)
-      }
-      await migrate(database, 2)
-      const stored = await database.query('SELECT * FROM session_rejections ORDER BY session_id, subject')
-      const rowOf = (id: string, needsOperator: number, subject: string) => ({
+      const rowOf = (sessionId: string, needsOperator: number, subject: string) => ({
         subject,
         organization_id: 'org',
         environment: 'live',
-        session_id: id,
+        session_id: sessionId,
         needs_operator: needsOperator,
         decided_sequence: 7,
       })
-      const subjects = ['0x1', '0x2', 'person', 'theirs']
-      expect(stored).toEqual([
+      const subjectsOf = (id: string) => ['0x1', '0x2', id, 'person', 'theirs']
+      expect(await database.query('SELECT * FROM session_rejections ORDER BY session_id, subject')).toEqual([
         rowOf('a', 1, 'a'),
-        ...[...subjects.slice(0, 2), 'b', ...subjects.slice(2)].map((subject) => rowOf('b', 0, subject)),
-        ...[...subjects.slice(0, 2), 'd', ...subjects.slice(2)].map((subject) => rowOf('d', 1, subject)),
+        ...subjectsOf('b').map((subject) => rowOf('b', 0, subject)),
+        ...subjectsOf('d').map((subject) => rowOf('d', 1, subject)),
       ])
     })
 
-    test('keep hits of before, which name their check then, and thresholds', async () => {
-      const rebuilding = MIGRATIONS.find(({ name }) => name === 'checks-again')?.number ?? 0
-      await migrate(database, 1, MIGRATIONS.slice(0, rebuilding - 1))
-      for (const statement of [
-        "INSERT INTO organizations (id, slug, name, version, created_at_seconds) VALUES ('org', 'org', 'Org', 1, 0)",
-        `INSERT INTO sessions (organization_id, id, environment, check_type, status, level, provider, retry_count, sequence,
-           created_at_seconds, updated_at_seconds) VALUES ('org', 's', 'live', 'kyc', 'submitted', 1, 'manual', 0, 2, 0, 0)`,
-        "INSERT INTO screening_versions VALUES ('v', 'own', 'ab', 1, 1, 0)",
-        `INSERT INTO screening_hits VALUES ('h', 'org', 's', 'own', 'p1', 'v', 'Ivan', 'person', 90, '[]', 'cleared', 1, 2,
-           'operator:ada', 'another one')`,
-        "INSERT INTO screening_thresholds VALUES ('org', 80)",
-      ]) {
-        await database.execute(statement)
-      }
-      await migrate(database, 2)
+    test('keep earlier hits, which then name their check, and thresholds', async () => {
+      await upgrade(
+        'checks-again',
+        [ORGANIZATION, 'org', 'org', 'Org'],
+        [SESSION, 's', 'submitted', null],
+        ["INSERT INTO screening_versions VALUES ('v', 'own', 'ab', 1, 1, 0)"],
+        [
+          `INSERT INTO screening_hits VALUES ('h', 'org', 's', 'own', 'p1', 'v', 'Ivan', 'person', 90, '[]', 'cleared', 1, 2,
+             'operator:ada', 'another one')`,
+        ],
+        ["INSERT INTO screening_thresholds VALUES ('org', 80)"],
+      )
       expect(await database.query('SELECT check_name, state, reason, version_id FROM screening_hits')).toEqual([
         { check_name: 'lists.names', state: 'cleared', reason: 'another one', version_id: 'v' },
       ])
@@ -250,22 +249,18 @@ describeDatabases((dialect) => {
       ])
     })
 
-    test("add the file of comments to the US Treasury's lists, fetched at once, and leave a list of other files as it is", async () => {
-      const adding = MIGRATIONS.find(({ name }) => name === 'ofac-comments')?.number ?? 0
-      await migrate(database, 1, MIGRATIONS.slice(0, adding - 1))
+    test("add the file of comments to the US Treasury's lists, due at once, and leave lists with other names", async () => {
       const before = (list: string) => publisherOf(list)?.urls.slice(0, 3)
-      for (const [name, urls] of [
-        ['ofac-sdn', before('ofac-sdn')],
-        ['us-consolidated', before('us-consolidated')],
-        ['mirror', before('ofac-sdn')],
-      ] as const) {
-        await database.execute(
-          `INSERT INTO screening_lists (name, format, urls, reach, interval_seconds, due_at_seconds, leased_until_seconds,
-             token, validators) VALUES (?, 'ofac-csv', ?, 'public', 60, 900, 0, 't', '{}')`,
-          [name, JSON.stringify(urls)],
-        )
-      }
-      await migrate(database, 2)
+      await upgrade(
+        'ofac-comments',
+        ...(
+          [
+            ['ofac-sdn', 'ofac-sdn'],
+            ['us-consolidated', 'us-consolidated'],
+            ['mirror', 'ofac-sdn'],
+          ] as const
+        ).map(([name, list]) => [SCREENING_LIST, name, JSON.stringify(before(list))] as const),
+      )
       const rows = await database.query<{ name: string; urls: string; due: number }>(
         'SELECT name, urls, due_at_seconds AS due FROM screening_lists ORDER BY name',
       )
@@ -277,57 +272,36 @@ describeDatabases((dialect) => {
     })
 
     test('mark the lists that screening writes, as old as their last change, and share all wallets again', async () => {
-      const marking = MIGRATIONS.find(({ name }) => name === 'shared-wallets')?.number ?? 0
-      await migrate(database, 1, MIGRATIONS.slice(0, marking - 1))
       const list = `INSERT INTO lists (id, organization_id, name, description, entry_count, version, created_at_seconds,
         updated_at_seconds) VALUES (?, ?, ?, '', 0, 1, 10, 70)`
-      await database.execute(
-        "INSERT INTO organizations (id, slug, name, version, created_at_seconds) VALUES ('org', 'org', 'Org', 1, 0)",
+      await upgrade(
+        'shared-wallets',
+        [ORGANIZATION, 'org', 'org', 'Org'],
+        [list, 'shared', null, 'our_people'],
+        [list, 'own', 'org', 'our_people'],
+        [list, 'people', null, 'partners'],
+        [list, 'sourced', null, 'by_source'],
+        [
+          `INSERT INTO list_sources (list_id, location, format, reach, skips_bad_lines, interval_seconds, due_at_seconds,
+             leased_until_seconds, token) VALUES ('sourced', '/x', 'text', 'public', 0, 60, 0, 0, 't')`,
+        ],
+        [SCREENING_LIST, 'our-people', '[]'],
+        [SCREENING_LIST, 'by-source', '[]'],
       )
-      for (const [id, owner, name] of [
-        ['shared', null, 'our_people'],
-        ['own', 'org', 'our_people'],
-        ['people', null, 'partners'],
-        ['sourced', null, 'by_source'],
-      ] as const) {
-        await database.execute(list, [id, owner, name])
-      }
-      await database.execute(
-        `INSERT INTO list_sources (list_id, location, format, reach, skips_bad_lines, interval_seconds, due_at_seconds,
-           leased_until_seconds, token) VALUES ('sourced', '/x', 'text', 'public', 0, 60, 0, 0, 't')`,
-      )
-      for (const name of ['our-people', 'by-source']) {
-        await database.execute(
-          `INSERT INTO screening_lists (name, format, urls, reach, interval_seconds, version_id, due_at_seconds,
-             leased_until_seconds, token, confirmed_at_seconds, validators)
-           VALUES (?, 'csv', '[]', 'public', 60, 'v', 0, 0, 't', 90, '{}')`,
-          [name],
-        )
-      }
-      await migrate(database, 2)
-      expect(
-        await database.query(
-          'SELECT id, screening_confirmed_at_seconds AS at FROM lists WHERE screening_list IS NOT NULL',
-        ),
-      ).toEqual([{ id: 'shared', at: 70 }])
+      const marked = 'SELECT id, screening_confirmed_at_seconds AS at FROM lists WHERE screening_list IS NOT NULL'
+      expect(await database.query(marked)).toEqual([{ id: 'shared', at: 70 }])
       expect(await database.query('SELECT name FROM screening_lists WHERE shared_version_id IS NOT NULL')).toEqual([])
     })
 
     test('empty the stored responses of the admin API, which can contain personal data', async () => {
-      const emptying = MIGRATIONS.find(({ name }) => name === 'stored-reads')?.number ?? 0
-      await migrate(database, 1, MIGRATIONS.slice(0, emptying - 1))
-      for (const [key, status, body] of [
-        ['answered', 200, '{"full_name":"Ada"}'],
-        ['claimed', null, null],
-      ] as const) {
-        await database.execute(
-          `INSERT INTO admin_idempotency (organization_id, key_id, idempotency_key, body_hash, uuid,
-             claim_expires_at_seconds, keep_until_seconds, response_status, response_body)
-           VALUES ('org', 'k', ?, ?, 'u', 0, 0, ?, ?)`,
-          [key, new Uint8Array(32), status, body],
-        )
-      }
-      await migrate(database, 2)
+      const response = `INSERT INTO admin_idempotency (organization_id, key_id, idempotency_key, body_hash, uuid,
+        claim_expires_at_seconds, keep_until_seconds, response_status, response_body)
+        VALUES ('org', 'k', ?, ?, 'u', 0, 0, ?, ?)`
+      await upgrade(
+        'stored-reads',
+        [response, 'answered', new Uint8Array(32), 200, '{"full_name":"Ada"}'],
+        [response, 'claimed', new Uint8Array(32), null, null],
+      )
       const stored = await database.query(
         'SELECT response_status AS status, response_body AS body FROM admin_idempotency ORDER BY idempotency_key',
       )
@@ -337,7 +311,7 @@ describeDatabases((dialect) => {
       ])
     })
 
-    test('are undone whole when one of their statements fails', async () => {
+    test('are rolled back completely if a statement fails', async () => {
       const broken: Migration = {
         ...second,
         statements: () => ['CREATE TABLE two (a TEXT)', 'INSERT INTO nowhere VALUES (1)'],
@@ -348,7 +322,7 @@ describeDatabases((dialect) => {
       expect(await history()).toHaveLength(2)
     })
 
-    test('of a newer version stop the start with one line, and nothing is changed', async () => {
+    test('of a newer version stop the start with one line, and change nothing', async () => {
       await migrate(database, 5, [first, second])
       const detail = await refusal([first])
       expect(detail).toContain('newer than this program (schema 2; this program supports 1)')
@@ -363,7 +337,7 @@ describeDatabases((dialect) => {
       expect(await tables()).not.toContain('two')
     })
 
-    test('write nothing when nothing is missing, so a start does not wait for a lock', async () => {
+    test('write nothing if the schema is up to date, so that a start does not wait for a lock', async () => {
       await migrate(database, 5)
       const blocker = await place.open({ clock: systemClock })
       const release = Promise.withResolvers<void>()

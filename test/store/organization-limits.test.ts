@@ -1,4 +1,4 @@
-// Every kind of thing that an organization can create has a limit. Full organizations are made by copying rows.
+// Every kind of item that an organization can create has a limit. Tests fill organizations by copying rows.
 import { beforeAll, expect, test } from 'bun:test'
 import { readCatalog } from '../../src/store/copy/table-catalog.ts'
 import {
@@ -11,7 +11,7 @@ import { copyRow, insertAccounts, LIMITED_ITEMS, type Parents } from './limited-
 import { storeOfSuite } from './store-of-test.ts'
 import { openTemporaryStore, seedOrganization } from './temporary-store.ts'
 
-/** Tables with rows of organizations that have no limit in ORGANIZATION_LIMITS, each with the reason. */
+/** Tables with rows of organizations, but without a limit in ORGANIZATION_LIMITS, each with the reason. */
 const LIMITED_ELSEWHERE: Readonly<Record<string, string>> = {
   account_makers: 'one per pair of accounts',
   admin_idempotency: 'a request each, kept for a day',

@@ -1,4 +1,4 @@
-// The shadow of a policy: one of its own revisions, seen by targets under a new id, gone once it is activated.
+// The shadow revision of a policy: a revision of the same policy, part of the target's id, and ended by its activation.
 import { expect, test } from 'bun:test'
 import { describeStores } from './dialects.ts'
 import { storeOfTest } from './store-of-test.ts'
@@ -10,12 +10,8 @@ describeStores((openTemporaryStore) => {
   const setUp = async () => {
     const { store } = temporary
     const { organizationId, policy, project, revision } = await seedOrganization(store, 'demo')
-    const next = await store.policies.saveRevision({
-      organizationId,
-      policyId: policy.id,
-      source: 'name: P\nrules: []\n',
-      quorum: 1,
-    })
+    const input = { organizationId, policyId: policy.id, source: 'name: P\nrules: []\n', quorum: 1 }
+    const next = await store.policies.saveRevision(input)
     if (next === null) throw new Error('not saved')
     const target = () => store.policySource.loadProjectTarget(organizationId, project.verificationHash)
     return { store, organizationId, policyId: policy.id, revision, next, target }
@@ -38,13 +34,13 @@ describeStores((openTemporaryStore) => {
     await store.policies.shadowRevision(organizationId, policyId, next.id)
     await store.policies.activateRevision(organizationId, policyId, next.id)
     expect(await target()).toMatchObject({ revisionId: next.id, shadowRevisionId: null })
-    // Going back leaves another shadow as it is.
+    // A rollback keeps another shadow.
     await store.policies.shadowRevision(organizationId, policyId, next.id)
     await store.policies.activateRevision(organizationId, policyId, revision.id)
     expect(await target()).toMatchObject({ revisionId: revision.id, shadowRevisionId: next.id })
   })
 
-  test('only a revision of the policy, for its own organization', async () => {
+  test('only a revision of the policy can be its shadow, for the policy’s organization', async () => {
     const { store, organizationId, policyId, next } = await setUp()
     const other = await seedOrganization(store, 'other')
     expect(await store.policies.shadowRevision(organizationId, policyId, other.revision.id)).toBeNull()

@@ -1,3 +1,4 @@
+// Targets, revisions and attesters as the attestation API loads them, and the changes that invalidate its caches.
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { readNewest } from '../../src/store/changes.ts'
@@ -20,7 +21,7 @@ describeStores((openTemporaryStore) => {
     if (found === null) throw new Error('no target')
     return found
   }
-  /** The changes that `work` announced. */
+  /** The changes that `work` announces. */
   const announced = async (work: () => Promise<unknown>) => {
     const before = await readNewest(temporary.store.database)
     await work()
@@ -32,7 +33,7 @@ describeStores((openTemporaryStore) => {
   })
 
   describe('a target', () => {
-    test('holds what is signed and decided by', async () => {
+    test('has the values that decisions and signatures use', async () => {
       expect(await target()).toEqual({
         id: `${seed.project.id}:1:${seed.revision.id}:2`,
         organizationId: seed.organizationId,
@@ -74,7 +75,7 @@ describeStores((openTemporaryStore) => {
       expect((await target()).id).toBe(ids.at(-1) ?? '')
       await next('policy', policy.id, () => store.policies.activateRevision(organizationId, policy.id, saved?.id ?? ''))
       expect((await target()).quorum).toBe(3)
-      // Rolling back to the first revision is a new state too: caches of the time in between must not return.
+      // A rollback to the first revision has a new id, because caches must not reuse the old state.
       await next('policy', policy.id, () =>
         store.policies.activateRevision(organizationId, policy.id, seed.revision.id),
       )
@@ -87,7 +88,7 @@ describeStores((openTemporaryStore) => {
       expect(new Set(ids).size).toBe(ids.length)
     })
 
-    test('is not found while its policy has no active revision', async () => {
+    test('is missing while its policy has no active revision', async () => {
       const { store } = temporary
       const { organizationId } = seed
       const policy = await store.policies.create({ organizationId, name: 'draft' })
@@ -95,7 +96,7 @@ describeStores((openTemporaryStore) => {
       expect(await store.policySource.loadProjectTarget(organizationId, project.verificationHash)).toBeNull()
     })
 
-    test('out of range can’t be stored', async () => {
+    test('has a lifetime from 10 s to one hour', async () => {
       const { projects } = temporary.store
       for (const lifetimeSeconds of [9, 3_601]) {
         await expect(projects.update(seed.organizationId, seed.project.id, { lifetimeSeconds })).rejects.toMatchObject({
@@ -105,7 +106,7 @@ describeStores((openTemporaryStore) => {
       expect((await target()).lifetimeSeconds).toBe(300)
     })
 
-    test('a binding is announced by what it is looked up by, made and removed', async () => {
+    test('by binding is announced with chain and address when the binding is created or removed', async () => {
       const { bindings } = temporary.store
       const subject = bindingSubject(seed.binding.chainName, seed.binding.address)
       expect(await announced(() => bindings.remove(seed.organizationId, seed.binding.id))).toEqual([
@@ -117,7 +118,7 @@ describeStores((openTemporaryStore) => {
   })
 
   describe('a revision', () => {
-    test('is loaded as it was saved, with the hash of its text', async () => {
+    test('is loaded as it was saved, with the hash of its source', async () => {
       expect(await temporary.store.policySource.loadRevision(seed.revision.id)).toEqual({
         id: seed.revision.id,
         policyId: seed.policy.id,
@@ -128,7 +129,7 @@ describeStores((openTemporaryStore) => {
       expect(await temporary.store.policySource.loadRevision('revision_unknown')).toBeNull()
     })
 
-    test('is numbered in the order of saving, newest listed first', async () => {
+    test('has a number in the order of saves, and the newest is listed first', async () => {
       const { policies } = temporary.store
       const { organizationId, policy } = seed
       await Promise.all(
@@ -143,7 +144,7 @@ describeStores((openTemporaryStore) => {
   })
 
   describe('attesters', () => {
-    test('change status and are announced, and retiring is final once retired', async () => {
+    test('are announced when their status changes, and a retirement is final', async () => {
       const { attesters } = temporary.store
       const input = { kind: 'ed25519', address: 'address', keystoreFile: 'a.pem' } as const
       let id = ''

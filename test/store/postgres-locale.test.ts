@@ -1,5 +1,5 @@
-// A PostgreSQL database whose own language sorts otherwise than by code: what the service keeps there compares as in SQLite
-// all the same, so that pages, seeks and copies agree.
+// A PostgreSQL database with another collation than by code point compares stored texts as SQLite does, so that pages and
+// copies agree.
 import { afterEach, describe, expect, test } from 'bun:test'
 import { systemClock } from '../../src/lib/time.ts'
 import { copyTables, openCopySource, openForCopying } from '../../src/store/copy/table-copy.ts'
@@ -12,12 +12,12 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close()
 })
 
-/** By code: upper case before lower case, accents last. In English: a, á, B, z. */
+/** Sorted by code point: upper case before lower case, accents last. English sorts a, á, B, z. */
 const NAMES = ['B', 'Z', 'a', 'a-b', 'aB', 'ab', 'z', 'á'] as const
 
 const suite = POSTGRES_MISSING === null ? describe : describe.skip
 suite(`a database in English${POSTGRES_MISSING === null ? '' : ` (${POSTGRES_MISSING})`}`, () => {
-  test('keeps texts in the order of their codes, page by page, and is copied whole', async () => {
+  test('sorts and pages texts by code point, and is copied completely', async () => {
     const server = sharedPostgres()
     const name = `english_${process.pid}`
     await server.administer(
@@ -27,7 +27,7 @@ suite(`a database in English${POSTGRES_MISSING === null ? '' : ` (${POSTGRES_MIS
     const target = targetOf(server.address(name))
     const store = await openStore({ target, clock: systemClock, ...PATIENT_LIMITS })
     closers.push(() => store.close())
-    // What the database itself would do.
+    // The collation of the database itself.
     const [own] = await store.database.query<{ first: string }>(
       "SELECT MIN(name) AS first FROM (VALUES ('B'), ('a')) AS names (name)",
     )

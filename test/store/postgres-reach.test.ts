@@ -1,4 +1,4 @@
-// A PostgreSQL that cannot be reached: host and cause are named, the password is not.
+// Errors about an unreachable PostgreSQL contain host and cause, and not the password.
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { systemClock } from '../../src/lib/time.ts'
@@ -21,20 +21,20 @@ const reasonFor = async (address: string): Promise<string> =>
   (await explainUnreachable(target(address), new Error('Failed to connect'), 2_000)).reason
 
 describe('the reason', () => {
-  test('where nothing listens', async () => {
+  test('is that nothing listens', async () => {
     const port = freePort()
     expect(await reasonFor(`postgres://u:secret@127.0.0.1:${port}/x?sslmode=disable`)).toBe(
       `the store x at 127.0.0.1:${port} cannot be reached: nothing listens at this address`,
     )
   })
 
-  test('where the host has no such name', async () => {
+  test('is an unknown host name', async () => {
     expect(await reasonFor('postgres://u:secret@no-such-host.invalid/x?sslmode=disable')).toContain(
       'no-such-host.invalid:5432 cannot be reached: unknown host name',
     )
   })
 
-  test('where something listens that is silent', async () => {
+  test('is a server that does not answer', async () => {
     const silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
     try {
       expect(await reasonFor(`postgres://u:secret@127.0.0.1:${silent.port}/x?sslmode=disable`)).toContain(
@@ -46,7 +46,7 @@ describe('the reason', () => {
   })
 })
 
-test('is what a store that can not be opened carries, which is unavailable to everyone else', async () => {
+test('the error of an unreachable store has the reason', async () => {
   const opened = openStore({
     target: target(`postgres://u:secret@127.0.0.1:${freePort()}/x?sslmode=disable`),
     clock: systemClock,
@@ -58,7 +58,7 @@ test('is what a store that can not be opened carries, which is unavailable to ev
 test.each([
   ['a start', ['src/main.ts', '--processes', '1'], 2],
   ['a command', ['src/cli/countersign.ts', 'org', 'list'], 1],
-] as const)('%s says it', async (_what, words, expected) => {
+] as const)('%s reports the reason', async (_what, words, expected) => {
   const { code, stdout, stderr } = await runToEnd(['bun', ...words], {
     COUNTERSIGN_DATA_DIR: join(folder, 'data'),
     COUNTERSIGN_STORE: `postgres://u:secret@127.0.0.1:${freePort()}/x?sslmode=disable`,

@@ -1,5 +1,5 @@
-// Connections to PostgreSQL over the network: who answers is verified, and nothing but the question for TLS is sent in clear
-// text. A real server with real certificates; what it is sent is recorded by a relay before it.
+// Connections to PostgreSQL over the network: the server is verified, and only the request for TLS is sent in clear text. A
+// relay in front of a real server records the bytes that the client sends.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, chownSync, copyFileSync, statSync, writeFileSync } from 'node:fs'
 import { connect, createServer, type Server } from 'node:net'
@@ -24,7 +24,7 @@ const SSL_REQUEST = '0000000804d2162f'
 
 interface Recorder {
   readonly port: number
-  /** What each connection sent, hexadecimal. */
+  /** Bytes that each connection sent, hexadecimal. */
   readonly sent: string[]
   stop(): void
 }
@@ -44,7 +44,7 @@ const startRecorder = async (port: number): Promise<Recorder> => {
       [upstream, client],
     ] as const) {
       one.on('close', () => other.destroy())
-      // A reset is a close.
+      // A reset counts as a close.
       one.on('error', () => other.destroy())
     }
   })
@@ -61,7 +61,7 @@ describeTls(`PostgreSQL over TLS${MISSING === null ? '' : ` (skipped: ${MISSING}
   let recorder: Recorder
   const opened: Database[] = []
 
-  /** As an address of another machine is read, leading to this one: the mode is what the address says or leaves out. */
+  /** The target of an address on another machine, redirected to this one. */
   const targetFor = (options: string, host: string) => ({
     ...targetOf(`postgres://countersign:${POSTGRES_PASSWORD}@db.example/postgres${options}`),
     host,
@@ -118,7 +118,7 @@ describeTls(`PostgreSQL over TLS${MISSING === null ? '' : ` (skipped: ${MISSING}
     certificates.remove()
   })
 
-  test('a server without it is refused before anything but the question is sent', async () => {
+  test('a server without TLS is refused after the request for TLS, before any other data is sent', async () => {
     recorder.sent.length = 0
     for (const options of ['', '?sslmode=verify-full', '?sslmode=verify-ca', '?sslmode=require']) {
       expect(await refusal(options)).toContain('does not support TLS')
@@ -127,66 +127,66 @@ describeTls(`PostgreSQL over TLS${MISSING === null ? '' : ` (skipped: ${MISSING}
     expect(recorder.sent.length).toBeGreaterThanOrEqual(4)
   })
 
-  test('the listener sends nothing else either', async () => {
+  test('the listener sends only the request for TLS', async () => {
     recorder.sent.length = 0
     const watch = watchPostgresChanges(targetFor('', 'localhost'), 20_000, () => undefined)
-    // It tries again: what a second attempt sends counts too.
+    // The second attempt counts, too.
     await until(() => recorder.sent.filter((sent) => sent !== '').length >= 2)
     expect(watch.listening()).toBe(false)
     await watch.stop()
     expect(new Set(recorder.sent.filter((sent) => sent !== ''))).toEqual(new Set([SSL_REQUEST]))
   })
 
-  test('clear text is had by asking for it by name', async () => {
+  test('only sslmode=disable allows clear text', async () => {
     recorder.sent.length = 0
     const database = await open('?sslmode=disable')
     expect(await database.query('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()')).toEqual([{ ssl: false }])
     expect(recorder.sent[0]).toContain(Buffer.from('countersign').toString('hex'))
   })
 
-  describe('whose certificate is', () => {
+  describe('with a certificate', () => {
     beforeAll(() => useCertificate(certificates.server(authority, 'right', 'DNS:localhost')))
 
-    test('its name’s, by the authority that is named, is used: queries, transactions and the listener', async () => {
+    test('for its name by the given authority, queries, transactions and the listener are encrypted', async () => {
       recorder.sent.length = 0
       const options = `?sslrootcert=${authority.certificate}`
       const database = await open(options)
       const ssl = 'SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()'
       expect(await database.query(ssl)).toEqual([{ ssl: true }])
       expect(await database.transaction((transaction) => transaction.query(ssl))).toEqual([{ ssl: true }])
-      let heard = 0
-      const watch = watchPostgresChanges(targetFor(options, 'localhost'), 20_000, () => heard++)
+      let notifications = 0
+      const watch = watchPostgresChanges(targetFor(options, 'localhost'), 20_000, () => notifications++)
       await until(() => watch.listening())
-      const before = heard
+      const before = notifications
       await server.administer(`NOTIFY ${CHANGES_CHANNEL}`)
-      await until(() => heard > before)
+      await until(() => notifications > before)
       await watch.stop()
       for (const sent of recorder.sent) expect(sent.startsWith(SSL_REQUEST)).toBe(true)
       const all = Buffer.from(recorder.sent.join(''), 'hex').toString('latin1')
       for (const word of ['countersign', 'pg_stat_ssl', CHANGES_CHANNEL]) expect(all).not.toContain(word)
     })
 
-    test('another authority’s, or one that is not named, is refused', async () => {
+    test('by another authority, or without a given authority, the server is refused', async () => {
       expect(await refusal(`?sslrootcert=${otherAuthority.certificate}`)).toContain('certificate')
       expect(await refusal('')).toContain('certificate')
       expect(await refusal(`?sslmode=verify-ca&sslrootcert=${otherAuthority.certificate}`)).toContain('certificate')
     })
 
-    test('another name’s is refused, unless that is asked for', async () => {
+    test('for another name, the server is refused, except with verify-ca', async () => {
       expect(await refusal(`?sslrootcert=${authority.certificate}`, '127.0.0.1')).toContain('certificate')
       await open(`?sslmode=verify-ca&sslrootcert=${authority.certificate}`, '127.0.0.1')
     })
 
-    test('anyone’s is taken where the address says that nobody is to ask', async () => {
+    test('that nothing verifies, require connects', async () => {
       const database = await open('?sslmode=require')
       expect(await database.query('SELECT 1 AS one')).toEqual([{ one: 1 }])
     })
 
-    test('a file of authorities that is not there is told as that', async () => {
+    test('a missing file of authorities is reported', async () => {
       expect(await refusal('?sslrootcert=/nowhere/authority.pem')).toContain('sslrootcert')
     })
 
-    test('no variable of the runtime turns the check off', async () => {
+    test('no environment variable disables the verification', async () => {
       const script = join(certificates.path, 'connect.ts')
       const source = join(import.meta.dir, '..', '..', 'src')
       writeFileSync(
@@ -204,8 +204,8 @@ await database.close()
           stdout: 'ignore',
           stderr: 'pipe',
         })
-        const said = await new Response(child.stderr).text()
-        return `${await child.exited} ${said}`
+        const stderr = await new Response(child.stderr).text()
+        return `${await child.exited} ${stderr}`
       }
       expect(await run('')).toContain('does not satisfy sslmode and sslrootcert')
       expect(await run(`?sslrootcert=${authority.certificate}`)).toStartWith('0 ')

@@ -1,5 +1,5 @@
-// What PostgreSQL alone can do to the store: several transactions at once, connections and servers that end, freeze or
-// come back, and a password that must be nowhere.
+// Behavior of the store on PostgreSQL only: simultaneous transactions, connections and servers that end, freeze or recover,
+// and a password that must not leak.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import { QueueFullError } from '../../src/domain/errors.ts'
@@ -26,8 +26,8 @@ const increment = (transaction: Pick<Transaction, 'execute'>, name: string): Pro
   transaction.execute('UPDATE items SET number = number + 1 WHERE name = ?', [name])
 const backendOf = async (handle: Pick<Transaction, 'query'>): Promise<number> =>
   (await handle.query<{ pid: number }>('SELECT pg_backend_pid() AS pid'))[0]?.pid ?? 0
-/** All that an error says, however deep. */
-const wordsOf = (error: unknown): string => Bun.inspect(error, { depth: 20 })
+/** The whole error with its causes. */
+const inspect = (error: unknown): string => Bun.inspect(error, { depth: 20 })
 
 describePostgres('PostgreSQL', () => {
   let temporary: TemporaryDatabase
@@ -51,11 +51,11 @@ describePostgres('PostgreSQL', () => {
     await temporary.remove()
   })
 
-  test('a version whose rules the running one does not follow starts once no node uses the database', async () => {
+  test('a version with an incompatible migration starts only after all nodes have stopped', async () => {
     const before = MIGRATIONS.filter(({ number }) => number <= 18)
     await migrate(database, 1, before)
     let beats = 0
-    // The table of that schema has no column for modules.
+    // The older table has no column for modules.
     const beat = (): Promise<number> =>
       database.execute(
         `INSERT INTO live_processes (id, name, beat, clock_ms, started_at_seconds) VALUES ('older', 'machine-1', ?, 0, 0)
@@ -74,24 +74,24 @@ describePostgres('PostgreSQL', () => {
     await expect(start(true)).rejects.toThrow('nodes of an earlier version use the database (machine-1)')
     await migrate(database, 1, before)
     expect(await isUpToDate(database)).toBe(false)
-    // A process that died leaves its row.
+    // A crashed process leaves its row.
     opened.push(await start(false))
     expect(await isUpToDate(database)).toBe(true)
   })
 
-  test('a version that the running one works with can start beside it', async () => {
+  test('a version with a compatible migration can start beside running nodes', async () => {
     await migrate(database, 1)
     const number = MIGRATIONS.length + 1
-    const next = (says: Partial<Migration>): Migration[] => [
+    const next = (changes: Partial<Migration>): Migration[] => [
       ...MIGRATIONS,
-      { number, name: 'next', statements: () => [], ...says },
+      { number, name: 'next', statements: () => [], ...changes },
     ]
     expect(await endsOlderPrograms(database, next({ worksWith: number - 1 }))).toBe(false)
     expect(await endsOlderPrograms(database, next({}))).toBe(true)
   })
 
   describe('transactions', () => {
-    test('run at the same time, and see nothing of each other before the commit', async () => {
+    test('run at once, and do not see each other’s changes before the commit', async () => {
       const inside = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
       const looked = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
       const bothOf = (gates: typeof inside) => Promise.all(gates.map(({ promise }) => promise))
@@ -100,7 +100,7 @@ describePostgres('PostgreSQL', () => {
           const index = name === 'a' ? 0 : 1
           await insert(transaction, name)
           inside[index]?.resolve()
-          // Would never resolve if the other had to wait.
+          // Would never resolve if the other transaction had to wait.
           await bothOf(inside)
           const seen = (await transaction.query('SELECT name FROM items')).length
           looked[index]?.resolve()
@@ -111,7 +111,7 @@ describePostgres('PostgreSQL', () => {
       expect(await names()).toEqual(['a', 'b'])
     })
 
-    test('that lock each other out are run again, and both are kept', async () => {
+    test('in a deadlock are retried, and both are kept', async () => {
       await insert(database, 'a')
       await insert(database, 'b')
       const met = Promise.withResolvers<void>()
@@ -136,7 +136,7 @@ describePostgres('PostgreSQL', () => {
       expect(await database.query('SELECT number FROM items')).toEqual([{ number: 50 }])
     })
 
-    test('keep nothing when what they run with their commit fails, and the next one works', async () => {
+    test('keep nothing if a statement of their commit fails, and the next one works', async () => {
       await insert(database, 'taken')
       const again = { sql: 'INSERT INTO items (name) VALUES (?)', parameters: ['taken'] }
       const failing = database.transaction(async (transaction) => {
@@ -148,7 +148,7 @@ describePostgres('PostgreSQL', () => {
       expect(await names()).toEqual(['next', 'taken'])
     })
 
-    test('wait for a lock no longer than their limit', async () => {
+    test('wait for a lock until their time limit', async () => {
       const impatient = await open({ lockLimitMs: 50 })
       await insert(database, 'a')
       const held = Promise.withResolvers<void>()
@@ -165,7 +165,7 @@ describePostgres('PostgreSQL', () => {
       expect(await increment(impatient, 'a')).toBe(1)
     })
 
-    test('beyond the pool wait in a line that is refused at once when it is full', async () => {
+    test('beyond the pool wait in a queue, and are refused at once if the queue is full', async () => {
       const small = await open({ maximumQueued: 1, target: { ...temporary.target, poolSize: 2 } })
       const release = Promise.withResolvers<void>()
       const holding = small.transaction(() => release.promise)
@@ -177,7 +177,7 @@ describePostgres('PostgreSQL', () => {
       expect(await waiting).toBe(1)
     })
 
-    test('a statement beyond its limit is ended, and the connection goes on', async () => {
+    test('a statement is canceled after its time limit, and the connection stays usable', async () => {
       const impatient = await open({ statementLimitMs: 100, target: { ...temporary.target, poolSize: 2 } })
       const before = await backendOf(impatient)
       await expect(impatient.query('SELECT pg_sleep(60)')).rejects.toBeInstanceOf(StoreUnavailableError)
@@ -186,7 +186,7 @@ describePostgres('PostgreSQL', () => {
   })
 
   describe('a connection', () => {
-    test('that the server has closed meanwhile is replaced, and nobody notices', async () => {
+    test('that the server closed is replaced without an error', async () => {
       const reader = await backendOf(database)
       const writer = await database.transaction(backendOf)
       const other = await open()
@@ -196,7 +196,7 @@ describePostgres('PostgreSQL', () => {
       expect(await database.transaction(backendOf)).not.toBe(writer)
     })
 
-    test('lost amid a transaction keeps nothing of it, and the work runs again on another', async () => {
+    test('lost during a transaction keeps none of its changes, and the work is retried on another connection', async () => {
       const other = await open()
       let runs = 0
       await database.transaction(async (transaction) => {
@@ -207,7 +207,7 @@ describePostgres('PostgreSQL', () => {
       expect(await names()).toEqual(['later', 'run 2'])
     })
 
-    test('that is lost each time fails the call, and the next one works', async () => {
+    test('that is lost in each attempt fails the call, and the next call works', async () => {
       const other = await open()
       const lost = database.transaction(async (transaction) => {
         await insert(transaction, 'lost')
@@ -219,7 +219,7 @@ describePostgres('PostgreSQL', () => {
       expect(await names()).toEqual(['next'])
     })
 
-    test.skipIf(process.platform === 'win32')('that freezes holds nobody, and is replaced', async () => {
+    test.skipIf(process.platform === 'win32')('that freezes fails calls in time, and is replaced', async () => {
       const quick = await open({
         statementLimitMs: 100,
         lockLimitMs: 500,
@@ -232,7 +232,7 @@ describePostgres('PostgreSQL', () => {
         const [read, written] = await Promise.allSettled([quick.query('SELECT 1 AS one'), insert(quick, 'a')])
         expect(performance.now() - startedMs).toBeLessThan(3_000)
         expect(await backendOf(quick)).not.toBe(reader)
-        // Either may have been given another connection within its time.
+        // Either call can have got another connection in time.
         for (const result of [read, written]) {
           if (result.status === 'rejected') expect(result.reason).toBeInstanceOf(StoreUnavailableError)
         }
@@ -243,7 +243,7 @@ describePostgres('PostgreSQL', () => {
       }
     })
 
-    test('never goes beyond the size of the pool', async () => {
+    test('is one of at most the size of the pool', async () => {
       const small = await open({ target: { ...temporary.target, poolSize: 3 } })
       const pids = await Promise.all([
         ...Array.from({ length: 40 }, () => small.transaction(backendOf)),
@@ -274,7 +274,7 @@ describePostgres('PostgreSQL', () => {
       await closing
     })
 
-    test('asks for durable commits where the server’s default is not', async () => {
+    test('commits durably, whatever the server’s default', async () => {
       await database.execute(`ALTER DATABASE ${temporary.name} SET synchronous_commit = off`)
       const other = await open()
       const setting = await other.transaction((transaction) => transaction.query('SHOW synchronous_commit'))
@@ -282,40 +282,39 @@ describePostgres('PostgreSQL', () => {
     })
   })
 
-  describe('what can’t be opened', () => {
+  describe('a refused connection', () => {
     const refusal = async (changes: Partial<PostgresOptions['target']>): Promise<unknown> =>
       open({ lockLimitMs: 100, target: { ...temporary.target, ...changes } }).catch((error: unknown) => error)
 
-    test('says so in one line, without the password', async () => {
+    test('is reported in one line, without the password', async () => {
       const wrongPassword = await refusal({ password: `${POSTGRES_PASSWORD}-wrong` })
       const noDatabase = await refusal({ database: 'missing' })
       for (const error of [wrongPassword, noDatabase]) {
         expect(error).toBeInstanceOf(StoreUnusableError)
         expect((error as StoreUnusableError).detail).not.toContain('\n')
-        expect(wordsOf(error)).not.toContain(POSTGRES_PASSWORD)
+        expect(inspect(error)).not.toContain(POSTGRES_PASSWORD)
       }
       const noServer = await refusal({ port: 1 })
       expect(noServer).toBeInstanceOf(StoreUnavailableError)
-      expect(wordsOf(noServer)).not.toContain(POSTGRES_PASSWORD)
+      expect(inspect(noServer)).not.toContain(POSTGRES_PASSWORD)
     })
 
-    test('a server without TLS is refused where TLS is asked for', async () => {
-      expect(await refusal({ tls: 'require' })).toBeInstanceOf(StoreUnusableError)
-      expect(await refusal({ tls: 'verify-full' })).toBeInstanceOf(StoreUnusableError)
+    test('follows from every TLS mode except prefer if the server has no TLS', async () => {
+      for (const tls of ['require', 'verify-full'] as const) {
+        expect(await refusal({ tls })).toBeInstanceOf(StoreUnusableError)
+      }
       expect(await refusal({ tls: 'prefer' })).not.toBeInstanceOf(Error)
     })
   })
 
-  test('errors of statements name no value and no password', async () => {
-    const error: unknown = await database
-      .execute("INSERT INTO items (name) VALUES ('x'), ('x')")
-      .catch((thrown) => thrown)
-    expect((error as Error).message).toBe('a unique constraint was violated')
-    expect(wordsOf(error)).not.toContain(POSTGRES_PASSWORD)
+  test('errors of statements contain no value and no password', async () => {
+    const error = await database.execute("INSERT INTO items (name) VALUES ('x'), ('x')").catch((thrown) => thrown)
+    expect(error.message).toBe('a unique constraint was violated')
+    expect(inspect(error)).not.toContain(POSTGRES_PASSWORD)
   })
 })
 
-describePostgres('a server of its own', () => {
+describePostgres('a separate server', () => {
   let server: PostgresServer
   let database: Database
 
@@ -329,7 +328,7 @@ describePostgres('a server of its own', () => {
     await server.stop()
   })
 
-  test('killed and started again amid writes loses nothing acknowledged, and is used again within 2 s', async () => {
+  test('that is killed and restarted during writes keeps acknowledged writes, and is used again within 2 s', async () => {
     const acknowledged: string[] = []
     const failures: unknown[] = []
     let writing = true
@@ -359,20 +358,20 @@ describePostgres('a server of its own', () => {
     expect(acknowledged.filter((name) => !kept.has(name))).toEqual([])
   })
 
-  test('with one of its processes killed answers again, with everything acknowledged', async () => {
+  test('with a killed backend process recovers with all acknowledged writes', async () => {
     await insert(database, 'before')
     const pid = await database.transaction(backendOf)
     process.kill(pid, 'SIGKILL')
-    // The server ends all its connections and recovers. Of one that is committing in that moment nobody can know whether it
-    // is kept, so it may fail; the next one may not.
+    // The server ends all its connections and recovers. Whether a simultaneous commit is kept is unknown, so it may fail,
+    // but the next one may not.
     await insert(database, 'amid').catch((error: unknown) => expect(error).toBeInstanceOf(StoreUnavailableError))
     expect(await insert(database, 'after')).toBe(1)
     const rows = await database.query("SELECT name FROM items WHERE name IN ('before', 'after') ORDER BY name")
     expect(rows).toEqual([{ name: 'after' }, { name: 'before' }])
   })
 
-  test('frozen fails calls in time, and answers the next one once it thaws', async () => {
-    // It may still be recovering from what was done to it before.
+  test('that freezes fails calls in time, and answers after it continues', async () => {
+    // The server may still be recovering from the earlier test.
     await until(() =>
       database.query('SELECT 1 AS one').then(
         () => true,
@@ -397,7 +396,7 @@ describePostgres('a server of its own', () => {
       expect(result).toMatchObject({ status: 'rejected', reason: { name: 'StoreUnavailableError' } })
     for (const pid of frozen) process.kill(pid, 'SIGCONT')
     expect(await quick.query('SELECT 1 AS one')).toEqual([{ one: 1 }])
-    expect(await insert(quick, 'thawed')).toBe(1)
+    expect(await insert(quick, 'continued')).toBe(1)
     await quick.close()
     await client.close({ timeout: 0 })
   })

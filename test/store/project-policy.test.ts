@@ -1,4 +1,4 @@
-// A project says whether its policy has an active revision: without one every request for it is refused.
+// A project has a flag for an active revision of its policy, without which every request is refused.
 import { expect, test } from 'bun:test'
 import { DEMO_POLICY } from '../../src/policy/tools/templates.ts'
 import { describeStores } from './dialects.ts'
@@ -7,7 +7,7 @@ import { storeOfTest } from './store-of-test.ts'
 describeStores((open) => {
   const temporary = storeOfTest(open)
 
-  test('its policy is active from the first activated revision on', async () => {
+  test('its policy is active after the first activation', async () => {
     const { store } = temporary
     const organizationId = (await store.organizations.create({ slug: 'demo', name: 'Demo' })).id
     const policy = await store.policies.create({ organizationId, name: 'P' })

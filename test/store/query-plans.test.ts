@@ -1,8 +1,6 @@
-// What requests and streams read goes by an index in PostgreSQL too, however many rows there are: each statement of a hot
-// function is explained just before it runs, over enough rows that a scan of a whole table would be the cheaper mistake.
+// Statements of requests and streams use an index in PostgreSQL, whatever the number of rows. Each statement is explained
+// before it runs on tables with many rows.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { parseEvmAddress, type WalletAddress } from '../../src/domain/address.ts'
-import { newSessionId } from '../../src/domain/identifier.ts'
 import { systemClock } from '../../src/lib/time.ts'
 import { readChanges, readNewest } from '../../src/store/changes.ts'
 import { databaseScope } from '../../src/store/copy/table-scope.ts'
@@ -15,13 +13,14 @@ import { createSessionTable } from '../../src/store/sessions/sessions.ts'
 import { createWalletStandings } from '../../src/store/sessions/wallet-standings.ts'
 import { createWebhookMessageTable } from '../../src/store/webhooks/webhook-messages.ts'
 import { createTemporaryDatabase, POSTGRES_MISSING, type TemporaryDatabase } from '../support/postgres.ts'
+import { register, walletAt } from './session-fixtures.ts'
 
 const ROWS = 20_000
-const WALLET = parseEvmAddress(`0x${'7'.padStart(40, '0')}`) as WalletAddress
+const WALLET = walletAt(7)
 
 const REQUESTER = { organizationId: 'org', environment: 'live', level: 1 } as const
 
-/** One organization that has nearly everything, so that an index by the organization alone would be no help. */
+/** One organization with nearly all rows, so that an index by organization alone does not help. */
 const FILL = [
   "INSERT INTO organizations (id, slug, name, version, created_at_seconds) VALUES ('org', 'org', 'Org', 1, 0)",
   `INSERT INTO api_keys (key_id, organization_id, kind, environment, scopes, name, hash, created_at_seconds)
@@ -68,7 +67,7 @@ const FILL = [
   'ANALYZE',
 ]
 
-/** A table that the rows above are in; one that is all but empty is rightly read whole. */
+/** Sequential scans of the filled tables. Nearly empty tables may be scanned. */
 const FILLED =
   /Seq Scan on (api_keys|sessions|session_(wallets|events|tokens)|idempotency|changes|polic|projects|bindings|webhook_messages)/
 
@@ -79,7 +78,7 @@ define(`plans of PostgreSQL${POSTGRES_MISSING === null ? '' : ` (${POSTGRES_MISS
   let database: Database
   let scans: string[]
 
-  /** Notes each statement whose plan reads a whole table, or far more rows of one than it needs. */
+  /** Records each statement whose plan scans a whole table, or far more rows than necessary. */
   const explained = <Kind extends Statements & Pick<Transaction, 'execute'>>(statements: Kind): Kind => {
     const explain = async (sql: string, parameters?: readonly SqlParameter[]): Promise<void> => {
       const rows = await statements.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${sql}`, parameters)
@@ -117,55 +116,37 @@ define(`plans of PostgreSQL${POSTGRES_MISSING === null ? '' : ` (${POSTGRES_MISS
   })
 
   const session = (number: number) => ({ organizationId: 'org', sessionId: `session${number}` })
+  const claimKey = (scope: ReturnType<typeof databaseScope>) => {
+    const expiresAtSeconds = systemClock.unixSeconds() + 30
+    return createIdempotencyTable(scope).claim('org', 'key1', 'retry7', new Uint8Array(), 'u', expiresAtSeconds)
+  }
   const standings = () => createWalletStandings(database, () => 'user')
   const HOT: readonly (readonly [string, (scope: ReturnType<typeof databaseScope>) => Promise<unknown>])[] = [
     ['finding a key', (scope) => createApiKeyTable(scope).findForAuthentication('key7')],
     ['loading a project', () => createPolicySource(database).loadProjectTarget('org', 'x-7')],
     ['loading a binding', () => createPolicySource(database).loadBindingTarget('org', 'base', WALLET)],
-    [
-      'claiming an idempotency key',
-      (scope) =>
-        createIdempotencyTable(scope).claim(
-          'org',
-          'key1',
-          'retry7',
-          new Uint8Array(),
-          'u',
-          systemClock.unixSeconds() + 30,
-        ),
-    ],
+    ['claiming an idempotency key', (scope) => claimKey(scope)],
     ['sweeping idempotency keys', (scope) => createIdempotencyTable(scope).sweep()],
     ['reading a session', (scope) => createSessionTable(scope).find('org', 'session7')],
     ['opening a link', (scope) => createSessionTable(scope).findByToken(new Uint8Array(32))],
     [
       'registering a wallet that has a session',
-      (scope) =>
-        createSessionTable(scope).register({
-          organizationId: 'org',
-          environment: 'live',
-          checkType: 'kyc',
-          sessionId: newSessionId(),
-          tokenHash: new Uint8Array(32).fill(255),
-          walletAddress: WALLET,
-          originUrl: null,
-          provider: 'manual',
-          actor: 'x',
-        }),
+      (scope) => register({ sessions: createSessionTable(scope) }, 'org', { walletAddress: WALLET }),
     ],
     [
       'changing a session',
       (scope) =>
         createSessionTable(scope).changeStatus({ ...session(7), actor: 'x', to: 'completed', override: 'person' }),
     ],
-    ['asking who is verified', () => standings().loadSessions(REQUESTER, WALLET)],
-    ['asking for a person’s wallets', () => standings().loadPersonWallets(REQUESTER, 'person')],
+    ['loading the standing of a wallet', () => standings().loadSessions(REQUESTER, WALLET)],
+    ['loading the wallets of a person', () => standings().loadPersonWallets(REQUESTER, 'person')],
     ['reading the newest change', () => readNewest(database)],
     ['reading changes', () => readChanges(database, { sequence: ROWS - 5, mark: null }, 500)],
     ['claiming messages', (scope) => createWebhookMessageTable(scope).claim(10, 60)],
     ['resending dead messages', (scope) => createWebhookMessageTable(scope).resend('org', null)],
   ]
 
-  test.each(HOT)('%s reads no table as a whole', async (_name, act) => {
+  test.each(HOT)('%s scans no whole table', async (_name, act) => {
     scans = []
     await act(databaseScope(database, systemClock))
     expect(scans).toEqual([])

@@ -1,7 +1,7 @@
-// A tenant can reject many sessions of one person. Each address and person keeps only the last rejections, so that a
+// An organization can reject many sessions of one person. Each address and person keeps only its last rejections, so that a
 // verification, a registration or a completion reads few rows.
 import { beforeEach, expect, test } from 'bun:test'
-import { parseEvmAddress, type WalletAddress } from '../../src/domain/address.ts'
+import type { WalletAddress } from '../../src/domain/address.ts'
 import { newSessionId } from '../../src/domain/identifier.ts'
 import { SESSIONS_PER_PERSON_MAX, type SessionStatus } from '../../src/domain/session.ts'
 import { PersonSessionsError } from '../../src/domain/session-errors.ts'
@@ -9,13 +9,10 @@ import { judgeStanding } from '../../src/identity/standing/standing.ts'
 import { openHit } from '../admin/support/open-hit.ts'
 import { markChecksMade } from '../support/made-checks.ts'
 import { describeStores } from './dialects.ts'
+import { connectWallet, createSession, DECIDER, OPERATOR, type SessionTarget, walletAt } from './session-fixtures.ts'
 import { storeOfTest } from './store-of-test.ts'
 
-const walletAt = (number: number): WalletAddress =>
-  parseEvmAddress(`0x${number.toString(16).padStart(40, '0')}`) as WalletAddress
 const [FIRST, SECOND, THIRD] = [walletAt(1), walletAt(2), walletAt(3)]
-const OPERATOR = 'operator:ada'
-const DECIDER = 'provider:webhook'
 const REJECTIONS = 12
 
 describeStores((open) => {
@@ -27,32 +24,14 @@ describeStores((open) => {
     other = (await temporary.store.organizations.create({ slug: 'other', name: 'Other' })).id
   })
 
-  const register = async (owner: string, walletAddress: WalletAddress | null = null) => {
-    const { session } = await temporary.store.sessions.register({
-      organizationId: owner,
-      environment: 'test',
-      checkType: 'kyc',
-      sessionId: newSessionId(),
-      provider: 'manual',
-      tokenHash: crypto.getRandomValues(new Uint8Array(32)),
-      walletAddress,
-      originUrl: null,
-      actor: 'key:test',
-    })
-    return { organizationId: owner, sessionId: session.id }
-  }
-  type Target = Awaited<ReturnType<typeof register>>
-
-  const change = (target: Target, to: SessionStatus, actor: string) =>
+  const create = (owner: string, walletAddress: WalletAddress | null = null) =>
+    createSession(temporary.store, owner, { environment: 'test', walletAddress })
+  const change = (target: SessionTarget, to: SessionStatus, actor: string) =>
     temporary.store.sessions.changeStatus({ ...target, to, actor, override: 'person', revoke: true })
 
-  const complete = async (owner: string, wallets: readonly WalletAddress[], shares = false): Promise<Target> => {
-    const target = await register(owner)
-    const proof = { kind: 'sandbox', message: '', signature: '' } as const
-    for (const address of wallets) {
-      const wallet = { address, chain: 'ethereum', nonce: null, proof, actor: 'person' }
-      await temporary.store.sessionWallets.connect({ ...target, ...wallet })
-    }
+  const complete = async (owner: string, wallets: readonly WalletAddress[], shares = false): Promise<SessionTarget> => {
+    const target = await create(owner)
+    for (const address of wallets) await connectWallet(temporary.store, target, address)
     if (shares) await temporary.store.sessions.recordConsent({ ...target, version: '2.en', actor: 'person' })
     await change(target, 'submitted', 'person')
     await markChecksMade(temporary.store, owner, target.sessionId)
@@ -60,13 +39,13 @@ describeStores((open) => {
     return target
   }
 
-  /** The first session can be a completed one. The last operator's rejection is older than the last decider's. */
-  const rejectOften = async (owner: string, wallet: WalletAddress): Promise<readonly Target[]> => {
-    const rejected: Target[] = []
+  /** The first session can be a completed one. The operator's last rejection is older than the decider's. */
+  const rejectOften = async (wallet: WalletAddress): Promise<readonly string[]> => {
+    const rejected: string[] = []
     for (let count = 0; count < REJECTIONS; count++) {
-      const target = await register(owner, wallet)
+      const target = await create(organizationId, wallet)
       await change(target, 'rejected', count % 2 === 0 ? OPERATOR : DECIDER)
-      rejected.push(target)
+      rejected.push(target.sessionId)
     }
     return rejected
   }
@@ -79,50 +58,50 @@ describeStores((open) => {
       )
     ).map(({ id }) => id)
 
-  const personOf = async (target: Target): Promise<string> =>
+  const personOf = async (target: SessionTarget): Promise<string> =>
     (await temporary.store.sessions.find(target.organizationId, target.sessionId))?.session.personId ?? ''
 
   const load = (wallet: WalletAddress) =>
     temporary.store.walletStandings.loadSessions({ organizationId, environment: 'test', level: 1 }, wallet)
 
-  test('a wallet of a person whose other wallet was rejected often has the last rejection of each kind', async () => {
+  test('all wallets and the person of a rejected wallet keep the last rejection of each kind', async () => {
     const completed = await complete(organizationId, [FIRST, SECOND])
-    const rejected = (await rejectOften(organizationId, SECOND)).map(({ sessionId }) => sessionId)
+    const rejected = await rejectOften(SECOND)
     const last = rejected.slice(-2)
     for (const subject of [FIRST, SECOND, await personOf(completed)]) expect(await rowsOf(subject)).toEqual(last)
     const read = await load(FIRST)
     expect(new Set(read.map(({ sessionId }) => sessionId))).toEqual(new Set([completed.sessionId, ...last]))
     expect(judgeStanding(read, 1, 'kyc').verifying).toBeNull()
-    // Earlier rejected sessions still need an operator.
+    // Each rejected session still needs an operator.
     for (const id of rejected) expect(await rowsOf(id)).toEqual([id])
-    // A later completion by an operator lifts them all.
+    // A later completion by an operator lifts all rejections.
     await complete(organizationId, [FIRST])
     expect(judgeStanding(await load(FIRST), 1, 'kyc').verifying).not.toBeNull()
   })
 
-  test('an open hit of a rejected session with the wallet is read after later rejections too', async () => {
-    const target = await register(organizationId, FIRST)
+  test('an open hit of a rejected session with the wallet is read after later rejections, too', async () => {
+    const target = await create(organizationId, FIRST)
     await openHit(temporary.store, target.organizationId, target.sessionId)
     await change(target, 'rejected', OPERATOR)
-    const last = (await rejectOften(organizationId, FIRST)).slice(-2).map(({ sessionId }) => sessionId)
+    const last = (await rejectOften(FIRST)).slice(-2)
     expect(await rowsOf(FIRST)).toEqual(last)
     expect((await load(FIRST)).find(({ sessionId }) => sessionId === target.sessionId)?.isUnsettled).toBe(true)
   })
 
-  test("a shared session adds the last of each kind of another organization's rejections to its person and wallets", async () => {
-    const last = (await rejectOften(organizationId, FIRST)).slice(-2).map(({ sessionId }) => sessionId)
+  test("a shared session links its person and wallets to the last of another organization's rejections", async () => {
+    const last = (await rejectOften(FIRST)).slice(-2)
     const shared = await complete(other, [FIRST, SECOND], true)
     const subjects = [FIRST, SECOND, await personOf(shared)]
     for (const subject of subjects) expect(await rowsOf(subject)).toEqual(last)
-    // Rejections of another wallet reach the person with the next session.
-    const later = (await rejectOften(organizationId, THIRD)).slice(-2).map(({ sessionId }) => sessionId)
-    await complete(other, [FIRST, THIRD], true)
-    for (const subject of [...subjects, THIRD]) expect(await rowsOf(subject)).toEqual(later)
-    await complete(other, [SECOND], true)
-    for (const subject of [...subjects, THIRD]) expect(await rowsOf(subject)).toEqual(later)
+    // Rejections of another wallet are linked to the person by the next session.
+    const later = (await rejectOften(THIRD)).slice(-2)
+    for (const wallets of [[FIRST, THIRD], [SECOND]]) {
+      await complete(other, wallets, true)
+      for (const subject of [...subjects, THIRD]) expect(await rowsOf(subject)).toEqual(later)
+    }
   })
 
-  test('a person has a limited number of sessions; a rejection beyond it still counts', async () => {
+  test('a person has a limited number of sessions, and a rejection beyond the limit still counts', async () => {
     const completed = await complete(organizationId, [FIRST, SECOND])
     const personId = await personOf(completed)
     for (let count = 1; count < SESSIONS_PER_PERSON_MAX; count++) {
@@ -136,7 +115,7 @@ describeStores((open) => {
     await expect(complete(organizationId, [SECOND])).rejects.toBeInstanceOf(PersonSessionsError)
     await complete(organizationId, [THIRD])
     await change(completed, 'retry', OPERATOR)
-    const rejected = await register(organizationId, SECOND)
+    const rejected = await create(organizationId, SECOND)
     await change(rejected, 'rejected', OPERATOR)
     expect(await personOf(rejected)).toBe('')
     expect(judgeStanding(await load(FIRST), 1, 'kyc').verifying).toBeNull()

@@ -1,5 +1,5 @@
-// Which wallets are verified after random registrations, connections, decisions, hits, agreements and erasures, as simply as possible:
-// everything is searched in plain lists, by the rules of docs/identity.md.
+// A simple model of the wallets that are verified after random registrations, connections, decisions, hits, agreements and
+// erasures. It searches plain lists by the rules of docs/identity.md.
 import type { WalletAddress } from '../../src/domain/address.ts'
 import type { HitState } from '../../src/domain/screening-hit.ts'
 import type { CheckType, SessionStatus } from '../../src/domain/session.ts'
@@ -34,9 +34,9 @@ interface Rejection {
 
 export const isOpen = ({ status }: ModelSession): boolean => status === 'pending' || status === 'retry'
 const hasUnsettledHit = ({ hit }: ModelSession): boolean => hit === 'open' || hit === 'confirmed'
-/** Other organizations know whose its wallets are. */
+/** Whether other organizations know the person of its wallets. */
 const isLinking = ({ status, isConsented }: ModelSession): boolean => status === 'completed' && isConsented
-/** Other organizations rely on its result. */
+/** Whether other organizations rely on its result. */
 const isShared = (session: ModelSession): boolean => isLinking(session) && !hasUnsettledHit(session)
 const isRevoked = ({ status, decided }: ModelSession): boolean =>
   decided !== null && status !== 'completed' && status !== 'rejected'
@@ -46,7 +46,7 @@ const everConnected = ({ connected, removed, locked }: ModelSession): Set<Wallet
 export const createRejectionModel = () => {
   const sessions: ModelSession[] = []
   const rejections: Rejection[] = []
-  /** Wallets that an operator or screening has rejected, and no operator completed later, by organization. */
+  /** Wallets that an operator or screening rejected, and no operator completed later, by organization. */
   const blocked = new Map<string, Set<WalletAddress>>()
   let decisions = 0
   let persons = 0
@@ -55,7 +55,7 @@ export const createRejectionModel = () => {
     sessions.filter((session) => session.organizationId === organizationId)
   const visible = (organizationId: string): ModelSession[] =>
     sessions.filter((session) => session.organizationId === organizationId || isLinking(session))
-  /** Sessions whose person a session may get. */
+  /** Sessions whose person a session can get. */
   const withCommonUser = ({ organizationId, isConsented }: ModelSession): ModelSession[] =>
     sessions.filter((session) => session.organizationId === organizationId || (isConsented && isShared(session)))
   const personsOf = (among: readonly ModelSession[], wallets: ReadonlySet<WalletAddress>): Set<number> =>
@@ -130,7 +130,7 @@ export const createRejectionModel = () => {
     return { wallets, known, others: [...linked].filter((other) => other.organizationId === organizationId) }
   }
 
-  /** Returns why the session can't be completed. Null if it can. */
+  /** Returns the name of the error of a completion; null if the session can be completed. */
   const findRefusal = (session: ModelSession, byOperator: boolean): string | null => {
     if (session.isErased) return 'EvidenceErasedError'
     if (session.hit === 'open') return 'HitOpenError'

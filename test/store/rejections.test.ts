@@ -1,9 +1,7 @@
-// After a rejection, no wallet of the session or of its persons is verified in the organization until it is completed again; if
-// an operator or screening rejected, until an operator completes it. Nothing automatic completes a session while something
-// speaks against a linked session, wallet or person. Random changes, against a model, with the cache of standings.
+// After a rejection, no wallet of the session or its persons is verified in the organization until the session is completed
+// again; after a rejection by an operator or screening, until an operator completes it. No automatic completion overrides a
+// linked rejection, revocation or hit. Random changes are compared with a model, through the cache of standings.
 import { expect, test } from 'bun:test'
-import { parseEvmAddress, type WalletAddress } from '../../src/domain/address.ts'
-import { newIdentifier, newSessionId, newUuid } from '../../src/domain/identifier.ts'
 import type { SessionStatus } from '../../src/domain/session.ts'
 import { createStandings } from '../../src/identity/standing/standings.ts'
 import { readNewest } from '../../src/store/changes.ts'
@@ -15,16 +13,17 @@ import { markChecksMade } from '../support/made-checks.ts'
 import { changesSince } from './changes-since.ts'
 import { describeStores } from './dialects.ts'
 import { createRejectionModel, isOpen, type ModelSession } from './rejection-model.ts'
+import { connectWallet, documentRecord, OPERATOR, ORGANIZATION_KEY, register, walletAt } from './session-fixtures.ts'
 
 const TYPES = ['kyc', 'kyb'] as const
 const WALLETS = 4
 const STEPS = 70
-/** After shared sessions. Few, because each rejection leaves fewer wallets to verify. */
+/** Few steps, because each rejection leaves fewer wallets to verify. */
 const STEPS_AFTER_SHARED = 20
 const SHARED_SESSIONS = 3
 const RETRIES_MAX = 5
-const OPERATOR = 'operator:ada'
 const ACTORS = [OPERATOR, OPERATOR, 'provider:webhook', 'policy:pol_1:1', 'key:test', 'screening'] as const
+/** A change that is listed more often is made more often. */
 /** The more often a change is listed, the more often it is made. */
 const KINDS = [
   'register',
@@ -42,7 +41,6 @@ const KINDS = [
   'hit',
   'erase',
 ] as const
-const KEY = { wrappedKey: new Uint8Array([1]), wrappedBy: 'a key of tests' }
 
 const failureOf = (work: Promise<unknown>): Promise<string | null> =>
   work.then(
@@ -59,14 +57,11 @@ const play = async (store: Store, seed: number, afterShared: boolean): Promise<R
   const random = createRandom(seed)
   const model = createRejectionModel()
   const done: string[] = []
-  const wallets = Array.from(
-    { length: WALLETS },
-    (_, at) => parseEvmAddress(`0x${(seed * 100 + at).toString(16).padStart(40, '0')}`) as WalletAddress,
-  )
+  const wallets = Array.from({ length: WALLETS }, (_, at) => walletAt(seed * 100 + at))
   const organizations: string[] = []
   for (const name of ['one', 'two']) {
     const { id } = await store.organizations.create({ slug: `${name}-${seed}`, name })
-    await store.organizationKeys.add(id, KEY)
+    await store.organizationKeys.add(id, ORGANIZATION_KEY)
     organizations.push(id)
   }
   const standings = createStandings({
@@ -78,15 +73,7 @@ const play = async (store: Store, seed: number, afterShared: boolean): Promise<R
 
   const connect = async (session: ModelSession): Promise<void> => {
     const address = session.locked ?? random.pick(wallets)
-    const proof = { kind: 'sandbox', message: '', signature: '' } as const
-    await store.sessionWallets.connect({
-      ...idsOf(session),
-      address,
-      chain: 'ethereum',
-      nonce: null,
-      proof,
-      actor: 'person',
-    })
+    await connectWallet(store, idsOf(session), address)
     session.connected.add(address)
     session.removed.delete(address)
   }
@@ -98,19 +85,13 @@ const play = async (store: Store, seed: number, afterShared: boolean): Promise<R
 
   const [one = '', two = ''] = organizations
 
-  const register = async (organizationId = random.chance(0.8) ? one : two): Promise<void> => {
+  const registerAny = async (organizationId = random.chance(0.8) ? one : two): Promise<void> => {
     const checkType = random.chance(0.85) ? 'kyc' : 'kyb'
     const walletAddress = random.chance(0.2) ? random.pick(wallets) : null
-    const { session, created } = await store.sessions.register({
-      organizationId,
+    const { session, created } = await register(store, organizationId, {
       environment: 'test',
       checkType,
-      sessionId: newSessionId(),
-      provider: 'manual',
-      tokenHash: crypto.getRandomValues(new Uint8Array(32)),
       walletAddress,
-      originUrl: null,
-      actor: 'key:test',
     })
     const reusable = walletAddress === null ? undefined : model.findReusable(organizationId, checkType, walletAddress)
     expect([created, created ? undefined : session.id]).toEqual([reusable === undefined, reusable?.id])
@@ -145,23 +126,7 @@ const play = async (store: Store, seed: number, afterShared: boolean): Promise<R
   }
 
   const erase = async (session: ModelSession): Promise<void> => {
-    await store.evidence.addDocument(
-      idsOf(session),
-      {
-        id: newIdentifier('evidence'),
-        kind: 'portrait',
-        mediaType: 'image/png',
-        byteLength: 1,
-        storageName: newUuid(),
-        sealedName: null,
-        wrappedKey: new Uint8Array([2]),
-        sealedUnder: KEY.wrappedKey,
-        fieldNames: [],
-        createdAtSeconds: 0,
-      },
-      1_000,
-      'person',
-    )
+    await store.evidence.addDocument(idsOf(session), documentRecord(), 1_000, 'person')
     await store.evidence.eraseAll(idsOf(session), OPERATOR)
     session.isErased = true
   }
@@ -209,7 +174,7 @@ const play = async (store: Store, seed: number, afterShared: boolean): Promise<R
     const kind = random.pick(KINDS)
     const isOfAny = kind === 'share' || kind === 'decide' || kind === 'hit'
     const among = model.sessions.filter((session) => isOfAny || isOpen(session))
-    if (kind === 'register' || among.length === 0) return register()
+    if (kind === 'register' || among.length === 0) return registerAny()
     const session = random.pick(among)
     done.push(`${kind} ${session.id} ${session.status}`)
     if (kind === 'connect') return connect(session)
@@ -221,7 +186,7 @@ const play = async (store: Store, seed: number, afterShared: boolean): Promise<R
   }
 
   for (let count = afterShared ? SHARED_SESSIONS : 0; count > 0; count--) {
-    await register(two)
+    await registerAny(two)
     const session = model.sessions.at(-1)
     if (session === undefined || session.status !== 'pending') continue
     await connect(session)
@@ -256,7 +221,7 @@ const play = async (store: Store, seed: number, afterShared: boolean): Promise<R
 }
 
 describeStores((open, dialect) => {
-  test('a rejected wallet or person is not verified until it is completed again, whatever else happens', async () => {
+  test('a rejected wallet or person is not verified until it is completed again, after any changes', async () => {
     const { store, remove } = await open()
     try {
       const reached = new Set<string>()

@@ -1,4 +1,4 @@
-// Reads and writes on which a process's decisions depend, while requests occupy the other connections to PostgreSQL.
+// Reads and writes that decisions depend on work while requests occupy the other connections to PostgreSQL.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { runFor } from '../../src/lib/caller.ts'
 import { systemClock } from '../../src/lib/time.ts'
@@ -14,7 +14,7 @@ import { until } from '../support/until.ts'
 
 const LONGER_THAN_THE_TEST_MS = 120_000
 
-describe.skipIf(POSTGRES_MISSING !== null)('while every read connection is in use and others wait', () => {
+describe.skipIf(POSTGRES_MISSING !== null)('while every read connection is in use', () => {
   let temporary: TemporaryDatabase
   let database: Database
   let observer: Database
@@ -71,7 +71,7 @@ describe.skipIf(POSTGRES_MISSING !== null)('while every read connection is in us
   })
 })
 
-describe.skipIf(POSTGRES_MISSING !== null)('while writes of requests run and others wait', () => {
+describe.skipIf(POSTGRES_MISSING !== null)('while writes of requests run and wait', () => {
   let temporary: TemporaryDatabase
   let database: Database
   const held = Promise.withResolvers<void>()
@@ -98,7 +98,7 @@ describe.skipIf(POSTGRES_MISSING !== null)('while writes of requests run and oth
     await temporary.remove()
   })
 
-  test('a key is claimed, and its claim is dispatched, answered and released', async () => {
+  test('an idempotency key is claimed, dispatched, answered and released', async () => {
     const table = createIdempotencyTable(databaseScope(database, systemClock), 'admin_idempotency')
     const expiresAtSeconds = systemClock.unixSeconds() + 30
     const claimOf = async (key: string) => {
@@ -112,7 +112,7 @@ describe.skipIf(POSTGRES_MISSING !== null)('while writes of requests run and oth
     expect(await table.release(await claimOf('two'))).toBe(true)
   })
 
-  test('a lease and a live process are renewed, even if claims occupy the other connections', async () => {
+  test('a lease and a live process are renewed, even while claims occupy other connections', async () => {
     const claims = [1, 2].map(() => database.transaction(() => held.promise, { queue: 'claim', owner: 'org_a' }))
     writes.push(...claims)
     const scope = databaseScope(database, systemClock)

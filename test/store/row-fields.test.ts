@@ -1,5 +1,5 @@
-// Rows and items have the same names in two spellings, and a row that was read with more columns hands on only those asked.
-import { describe, expect, test } from 'bun:test'
+// Columns of a row become fields of an item.
+import { expect, test } from 'bun:test'
 import { fieldsOf, type RowOf } from '../../src/store/row-fields.ts'
 
 interface Item {
@@ -12,9 +12,7 @@ interface Item {
 const ROW: RowOf<Item> = { id: 'a', created_at_seconds: 1, sha256: 'ff', last_used_at_seconds: null }
 const ITEM: Item = { id: 'a', createdAtSeconds: 1, sha256: 'ff', lastUsedAtSeconds: null }
 
-describe('the fields of a row', () => {
-  test('are its columns by their other names', () => {
-    const item: Item = fieldsOf(ROW)
-    expect(item).toEqual(ITEM)
-  })
+test('columns in snake case become fields in camel case', () => {
+  const item: Item = fieldsOf(ROW)
+  expect(item).toEqual(ITEM)
 })

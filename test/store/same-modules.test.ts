@@ -1,4 +1,4 @@
-// Processes of a deployment run the same modules, because any of them may lead and run the checks of all.
+// All processes of a deployment run the same modules, because each can become the leader and run all checks.
 import { expect, test } from 'bun:test'
 import { requireSameModules } from '../../src/store/live-processes.ts'
 import { storeOfTest } from './store-of-test.ts'
@@ -9,7 +9,7 @@ const temporary = storeOfTest(openTemporaryStore)
 const beat = (name: string, beats: number, modules: readonly string[]): Promise<void> =>
   temporary.store.liveProcesses.beat({ id: name, name, beat: beats, clockMs: 0, modules })
 
-/** @param duringWait called at each look @returns the number of looks */
+/** @param duringWait called at each wait @returns the number of waits */
 const start = async (
   modules: readonly string[],
   duringWait: (looks: number) => Promise<void> = async () => undefined,
@@ -24,14 +24,14 @@ const start = async (
   return looks
 }
 
-test('a process does not start beside a live one with other modules; the message has its whole setting', async () => {
+test('a process does not start beside a live one with other modules, and the message has the setting of the live process', async () => {
   await beat('node-1/0', 1, ['backups', 'screening'])
   await beat('node-2/0', 1, ['backups', 'tracing'])
   const starting = start(['backups', 'tracing'], (looks) => beat('node-1/0', 1 + looks, ['backups', 'screening']))
   await expect(starting).rejects.toThrow('node-1/0 (--without tracing,policy-lab). Use the same')
 })
 
-test('a process that registers while another one waits counts as live', async () => {
+test('a process that registers during the wait counts as live', async () => {
   await beat('ended/0', 1, ['screening'])
   await expect(start([], () => beat('node-1/0', 1, ['screening']))).rejects.toThrow(
     'node-1/0 (--without backups,tracing,policy-lab)',

@@ -1,15 +1,14 @@
-// What a session is and what it refuses, written down a second time and as simply as possible: a session sent back takes only
-// the parts that were requested, no decision holds for a session that has changed, and none completes a session with pending
-// checks, an open hit, erased evidence, changes that were not submitted or wallets that were not checked. Only an operator
-// completes it with a confirmed hit. It has no field, so only an override completes it. It is shared as the person agreed at
-// the last submission, or not at all once they refuse.
+// A simple model of a session and its refusals. A session in `retry` accepts only the requested parts. No decision applies to
+// a changed session. Nothing completes a session with pending checks, an open hit, erased evidence, changes that were not
+// submitted, or unchecked wallets. Only an operator completes it with a confirmed hit. It has no fields, so only an override
+// completes it. It is shared as the person agreed at the last submission, and never after a later refusal.
 import type { SessionStatus } from '../../src/domain/session.ts'
 
 const RETRIES_MAX = 5
 
 interface Hit {
   readonly entry: string
-  /** What the person submitted. */
+  /** The person's details. */
   readonly subject: string
   readonly state: string
   readonly score: number
@@ -21,7 +20,7 @@ export interface Model {
   readonly status: SessionStatus
   readonly sequence: number
   readonly retries: number
-  /** At which the checks were queued that are still to be made. */
+  /** Sequence number at which the pending checks were queued. */
   readonly pending: number | null
   readonly hits: readonly Hit[]
   readonly corrections: { readonly parts: readonly string[]; readonly done: readonly string[] } | null
@@ -31,7 +30,7 @@ export interface Model {
   readonly isErased: boolean
   readonly wasSubmitted: boolean
   readonly wasDecided: boolean
-  /** The evidence changed after the last submission, or the wallets did. */
+  /** The evidence or the wallets changed after the last submission. */
   readonly isEdited: boolean
   /** Whether the person's newest agreement shares the result; null without one. */
   readonly agrees: boolean | null
@@ -62,7 +61,7 @@ export type Operation =
   | { readonly kind: 'agree'; readonly shares: boolean }
   | { readonly kind: 'erase' }
 
-/** The session afterwards, and the name of the error; or `done`, or `nothing`. */
+/** The session after the operation, and the name of the error, `done`, or `nothing`. */
 type Result = readonly [Model, string]
 
 export const FRESH: Model = {
@@ -93,13 +92,13 @@ const added = (list: readonly string[], item: string): readonly string[] => [...
 
 const isOpen = ({ status }: Model): boolean => status === 'pending' || status === 'retry'
 
-/** The session once the part was taken, without the part itself. */
+/** The session after it accepted a part, without the part. */
 const take = (model: Model, part: string, isGiven: boolean): Result => {
   const { corrections } = model
   if (!isOpen(model)) return [model, 'SessionClosedError']
   if (corrections !== null && !corrections.parts.includes(part) && isGiven) return [model, 'PartNotRequestedError']
-  const asked = corrections && { parts: added(corrections.parts, part), done: added(corrections.done, part) }
-  return [{ ...model, sequence: model.sequence + 1, corrections: asked }, 'done']
+  const requested = corrections && { parts: added(corrections.parts, part), done: added(corrections.done, part) }
+  return [{ ...model, sequence: model.sequence + 1, corrections: requested }, 'done']
 }
 
 const give = (model: Model, part: string): Result => {
@@ -123,7 +122,7 @@ const queue = (model: Model): Result => {
 
 export const basisOf = ({ subject, entry }: Pick<Hit, 'subject' | 'entry'>): string => `${subject} ${entry}`
 
-/** A hit ends because the list changed, and an open one also because the same entry is open at least as surely. */
+/** A hit ends if the list changed. An open hit also ends if its entry has an open hit with at least the same score. */
 const check = (model: Model, subject: string, found: Found): readonly Hit[] => {
   const scores = new Map(found)
   const isSame = (hit: Hit): boolean => !hit.isAnonymous && hit.subject === subject
@@ -178,8 +177,8 @@ const move = (model: Model, operation: Operation & { kind: 'move' }): Result => 
   }
   const wasDecided = model.wasDecided || to !== 'retry'
   const moved = { ...model, status: to, sequence: sequence + 1, wasDecided }
-  const asked = to === 'retry' && corrections.length > 0 ? { parts: corrections, done: [] } : null
-  return [{ ...moved, retries: retries + (to === 'retry' ? 1 : 0), corrections: asked }, 'done']
+  const requested = to === 'retry' && corrections.length > 0 ? { parts: corrections, done: [] } : null
+  return [{ ...moved, retries: retries + (to === 'retry' ? 1 : 0), corrections: requested }, 'done']
 }
 
 const erase = (model: Model): Model => {
@@ -208,7 +207,7 @@ const apply = (model: Model, operation: Operation): Result => {
   return [{ ...model, hits }, 'done']
 }
 
-/** What is compared: without an order of the hits, without what no table says, and whether it is unsettled. */
+/** The compared state: without members that no table stores, with sorted hits, and whether the session is unsettled. */
 export const comparable = ({ isEdited: _, isUnchecked: __, wasSubmitted: ___, wasDecided, ...model }: Model) => ({
   ...model,
   isUnsettled:

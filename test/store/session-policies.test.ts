@@ -1,10 +1,10 @@
-// What policies made of sessions: how the outcomes of a shadow are counted beside the ones that took effect.
+// Outcomes of a shadow session policy, compared with the outcomes that took effect.
 import { beforeEach, expect, test } from 'bun:test'
-import { newSessionId } from '../../src/domain/identifier.ts'
 import { databaseScope } from '../../src/store/copy/table-scope.ts'
 import type { SqlParameter } from '../../src/store/database.ts'
 import { createSessionPolicyTable } from '../../src/store/sessions/session-policies.ts'
 import { describeStores } from './dialects.ts'
+import { createSession } from './session-fixtures.ts'
 import { storeOfTest } from './store-of-test.ts'
 import { seedOrganization } from './temporary-store.ts'
 
@@ -31,22 +31,11 @@ describeStores((openTemporaryStore) => {
     shadow = await save('name: Decider\ndecides: sessions\nrules: [{ id: a, allow: person.age > 17 }]\n')
   })
 
-  /** Records what the active revision (null: none was) and the shadow made of another session. The session's id. */
+  /** Records the outcomes of the active revision, if any, and the shadow for a new session. @returns its id */
   const record = async (decided: Evaluated | null, beside: Evaluated): Promise<string> => {
     const { store, clock } = temporary
     clock.advance(1)
-    const sessionId = newSessionId()
-    await store.sessions.register({
-      organizationId,
-      sessionId,
-      environment: 'live',
-      checkType: 'kyc',
-      tokenHash: crypto.getRandomValues(new Uint8Array(32)),
-      walletAddress: null,
-      originUrl: null,
-      provider: 'manual',
-      actor: 'key:test',
-    })
+    const { sessionId } = await createSession(store, organizationId)
     const evaluated = (revisionId: string, [outcome, rule, problem]: Evaluated) => ({
       revisionId,
       outcome,
@@ -64,7 +53,7 @@ describeStores((openTemporaryStore) => {
     return sessionId
   }
 
-  test('a shadow agrees if its outcome and its rule are those that took effect', async () => {
+  test('a shadow agrees if its outcome and its rule took effect', async () => {
     const { sessionPolicies } = temporary.store
     await record(['completed', 'a'], ['completed', 'a'])
     await record(['review', null], ['review', null])
@@ -72,8 +61,8 @@ describeStores((openTemporaryStore) => {
     const otherOutcome = await record(['rejected', 'a'], ['completed', 'a'])
     await record(['completed', 'a'], ['completed', 'b'])
     await record(['review', null], ['review', 'a'])
-    // Without an active revision a person decided, whatever the shadow would have said.
-    const nobody = await record(null, ['review', null])
+    // Without an active revision, a person decided.
+    const withoutActive = await record(null, ['review', null])
     const failed = await record(['completed', 'a'], ['review', null, 'person.age is not available'])
     expect(await sessionPolicies.countShadow(organizationId, shadow, undefined)).toEqual({
       same: 2,
@@ -83,15 +72,15 @@ describeStores((openTemporaryStore) => {
       byOutcome: { completed: 3, rejected: 0, review: 4 },
     })
     expect(await sessionPolicies.countShadow(organizationId, shadow, fromHere)).toMatchObject({ same: 0, different: 4 })
-    expect(await sessionPolicies.countShadow(organizationId, active, undefined)).toMatchObject({
-      same: 0,
-      different: 0,
-    })
+    const ofActive = await sessionPolicies.countShadow(organizationId, active, undefined)
+    expect(ofActive).toMatchObject({ same: 0, different: 0 })
     const listed = await sessionPolicies.listShadowed(organizationId, shadow)
-    expect(listed.map(({ sessionId }) => sessionId).toSorted()).toEqual([failed, nobody, otherOutcome].toSorted())
+    expect(listed.map(({ sessionId }) => sessionId).toSorted()).toEqual(
+      [failed, withoutActive, otherOutcome].toSorted(),
+    )
   })
 
-  test('results of a shadow read the newest sessions only, as a long read, and report that they are incomplete', async () => {
+  test('results of a shadow are read from the newest sessions, as a long read, and marked as incomplete', async () => {
     const { store, clock } = temporary
     await record(null, ['review', null])
     const newest = [await record(null, ['review', null]), await record(['completed', 'a'], ['rejected', 'a'])]

@@ -1,4 +1,4 @@
-// The decision index that all nodes share: a search on one node finds what any node decided, and shows it with its proof.
+// The decision index that all nodes share: a search on any node finds the decisions of all nodes with their proofs.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -106,7 +106,7 @@ describeDatabases((dialect) => {
     removeTemporaryDirectories()
   })
 
-  test('finds what any node decided, newest first, page by page, with the lines of both', async () => {
+  test('finds the decisions of all nodes, newest first, in pages, with their log lines', async () => {
     const [here, there] = [createNode('here'), createNode('there', 6_000)]
     here.write(range(0, 10).map((n) => attestation(n * 2)))
     there.write(range(0, 10).map((n) => attestation(n * 2 + 1)))
@@ -131,7 +131,7 @@ describeDatabases((dialect) => {
     expect(await here.builder.status()).toMatchObject({ decisions: 20, upToDate: true })
   })
 
-  test('shows a decision of another node with its proof, from a closed segment and from a growing one', async () => {
+  test('finds a decision of another node with its proof, in a closed segment and in an open one', async () => {
     const [here, there] = [createNode('here'), createNode('there', 6_000)]
     there.write(range(0, 18).map((n) => attestation(n)))
     await there.ingest()
@@ -147,7 +147,7 @@ describeDatabases((dialect) => {
     expect(await finderOf(here).find('org_another', attestation(1).uuid)).toBeNull()
   })
 
-  test('says that it is not complete where a node has not shipped a line yet, and shows the rest', async () => {
+  test('reports an incomplete result if a node has not shipped a line, with the other decisions', async () => {
     const [here, there] = [createNode('here'), createNode('there')]
     here.write([attestation(1)])
     there.write([attestation(2)])
@@ -161,7 +161,7 @@ describeDatabases((dialect) => {
     expect(await finderOf(here).search(ALL, null, 10)).toMatchObject({ complete: true, decisions: [{}, {}] })
   })
 
-  test('a copy that was changed at the target is missing, although its hash links match', async () => {
+  test('a copy that was changed at the target is missing, even if its hash links match', async () => {
     const [here, there] = [createNode('here'), createNode('there')]
     there.write([1, 2, 3].map((n) => attestation(n)))
     await there.ingest()
@@ -185,13 +185,13 @@ describeDatabases((dialect) => {
     expect([decisions.map(({ record }) => record), complete]).toEqual([[attestation(1)], false])
     expect(await finder.find(ORGANIZATION, attestation(2).uuid)).toBeNull()
     expect((await finder.find(ORGANIZATION, attestation(1).uuid))?.record).toEqual(attestation(1))
-    // The node itself shows what its log contains.
+    // The node itself returns its own log line.
     writeFileSync(join(there.directory, 'w00', name), `${[...forged.slice(0, 3), ...lines.slice(3)].join('\n')}\n`)
     const own = await finderOf(there).find(ORGANIZATION, attestation(2).uuid)
     expect(own).toMatchObject({ line: forged[2], proof: { nextMatches: false } })
   })
 
-  test('narrows by each part of the filter, within the organization alone', async () => {
+  test('applies each part of the filter within the organization', async () => {
     const node = createNode('here')
     const shadow = { revision: 'revision_2', compliant: false, rule: 'deny', code: null }
     node.write([
@@ -209,21 +209,25 @@ describeDatabases((dialect) => {
     const find = async (filter: object): Promise<number[]> =>
       (await finder.search({ ...ALL, ...filter }, null, 20)).decisions.map(({ record }) => record.at - START_MS)
     expect(await find({})).toEqual([6, 4, 3, 2, 1, 0])
-    expect(await find({ verdict: 'denied' })).toEqual([1])
-    expect(await find({ verdict: 'compliant', wallet: '0x2222222222222222222222222222222222222222' })).toEqual([2])
-    expect(await find({ projectId: 'project_b' })).toEqual([3])
-    expect(await find({ chain: 'base' })).toEqual([3])
-    expect(await find({ policyId: 'policy_b' })).toEqual([4])
-    expect(await find({ rule: null })).toEqual([4])
-    expect(await find({ rule: 'deny-some' })).toEqual([1])
-    expect(await find({ sinceMs: START_MS + 2, untilMs: START_MS + 4 })).toEqual([3, 2])
-    expect(await find({ shadow: { revisionId: 'revision_2', outcome: 'different' } })).toEqual([6])
-    expect(await find({ wallet: 'nobody' })).toEqual([])
+    for (const [filter, ...expected] of [
+      [{ verdict: 'denied' }, 1],
+      [{ verdict: 'compliant', wallet: '0x2222222222222222222222222222222222222222' }, 2],
+      [{ projectId: 'project_b' }, 3],
+      [{ chain: 'base' }, 3],
+      [{ policyId: 'policy_b' }, 4],
+      [{ rule: null }, 4],
+      [{ rule: 'deny-some' }, 1],
+      [{ sinceMs: START_MS + 2, untilMs: START_MS + 4 }, 3, 2],
+      [{ shadow: { revisionId: 'revision_2', outcome: 'different' } }, 6],
+      [{ wallet: 'unknown' }],
+    ] as const) {
+      expect(await find(filter)).toEqual(expected)
+    }
     const [oldest] = (await finder.search({ ...ALL, untilMs: START_MS + 1 }, null, 1)).decisions
     expect(oldest?.withheld).toBe(true)
   })
 
-  test('goes on where it stood after a start, takes nothing in twice, and is made anew when told to', async () => {
+  test('continues after a restart, ingests nothing twice, and can be rebuilt', async () => {
     const node = createNode('here')
     const other = createNode('there')
     node.write([attestation(1), attestation(2)])
@@ -234,12 +238,12 @@ describeDatabases((dialect) => {
     const restarted = openBuilder(node.directory, 'here')
     while (await restarted.ingest());
     expect((await restarted.status()).decisions).toBe(4)
-    // As after a batch whose positions were lost: the rows are there already.
+    // After the loss of the positions of a batch, its rows exist already.
     await database.execute("DELETE FROM decision_index_positions WHERE node = 'here'")
     const again = openBuilder(node.directory, 'here')
     while (await again.ingest());
     expect((await again.status()).decisions).toBe(4)
-    // Counted once each, whatever was taken in again.
+    // Each decision is counted once.
     const reader = createSharedIndexReader(database)
     const question = { organizationId: ORGANIZATION, sinceMs: 0, untilMs: START_MS + 1e9 }
     const tallied = async () =>
@@ -255,7 +259,7 @@ describeDatabases((dialect) => {
     expect(await finderOf(node).count(ALL)).toEqual({ count: 4, exact: true })
   })
 
-  test('counts no line that a crash cut off', async () => {
+  test('counts no line that a crash truncated', async () => {
     const node = createNode('here')
     node.write([attestation(1), attestation(2)])
     await node.ingest()
@@ -271,7 +275,7 @@ describeDatabases((dialect) => {
     expect((await node.builder.status()).decisions).toBe(2)
   })
 
-  test('is made by several nodes at once, made anew in another version, and no part of what is copied', async () => {
+  test('is created once by several nodes, recreated for another version, and never copied', async () => {
     const second = await place.open({ clock: systemClock })
     await Promise.all([prepareSharedIndex(database), prepareSharedIndex(second)])
     const node = createNode('here')

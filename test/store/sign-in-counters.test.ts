@@ -1,4 +1,4 @@
-// Counters of guesses: counted before they are judged, also where many come at once, and forgotten by time.
+// Counters of sign-in attempts: each attempt counts before its check, also with many at once, and expires.
 import { expect, test } from 'bun:test'
 import { describeStores } from './dialects.ts'
 import { storeOfTest } from './store-of-test.ts'
@@ -15,16 +15,16 @@ describeStores((open) => {
   const rows = async (): Promise<number> =>
     (await temporary.store.database.query<{ slot: number }>('SELECT slot FROM sign_in_counters')).length
 
-  test('of 400 attempts at once no more than the free ones are taken', async () => {
+  test('of 400 simultaneous attempts, only the free ones are accepted', async () => {
     const results = await Promise.all(Array.from({ length: 400 }, () => take(PAIR, ADDRESS)))
     expect(results.filter(({ taken }) => taken)).toHaveLength(5)
     expect(results.find(({ taken }) => !taken)).toEqual({ taken: false, slot: 7, retryAfterSeconds: 60 })
-    // The others were counted nowhere: the place has all its attempts but five.
+    // A refused attempt counts in no counter: the address has used five attempts.
     const elsewhere = await Promise.all(Array.from({ length: 200 }, () => take(ADDRESS)))
     expect(elsewhere.filter(({ taken }) => taken)).toHaveLength(95)
   })
 
-  test('time gives them back one by one, and no more than there were', async () => {
+  test('attempts become free one by one, up to the limit', async () => {
     for (let n = 0; n < 5; n++) expect((await take(PAIR)).taken).toBe(true)
     temporary.clock.advance(59)
     expect(await take(PAIR)).toEqual({ taken: false, slot: 7, retryAfterSeconds: 1 })
@@ -36,17 +36,17 @@ describeStores((open) => {
     expect(taken.filter((result) => result.taken)).toHaveLength(5)
   })
 
-  test('a success takes its own attempt back, and empties what is its own', async () => {
+  test('a successful sign-in frees its own attempt, and resets its own counter', async () => {
     const { signInCounters } = temporary.store
     for (let n = 0; n < 5; n++) await take(PAIR, ADDRESS)
     await signInCounters.giveBack([PAIR, ADDRESS], [PAIR.slot])
     const own = await Promise.all(Array.from({ length: 10 }, () => take(PAIR)))
     expect(own.filter(({ taken }) => taken)).toHaveLength(5)
-    const place = await Promise.all(Array.from({ length: 200 }, () => take(ADDRESS)))
-    expect(place.filter(({ taken }) => taken)).toHaveLength(96)
+    const address = await Promise.all(Array.from({ length: 200 }, () => take(ADDRESS)))
+    expect(address.filter(({ taken }) => taken)).toHaveLength(96)
   })
 
-  test('a clock that was set back locks nobody out for longer than a full counter does', async () => {
+  test('a clock that is set back locks accounts for no longer than a full counter', async () => {
     temporary.clock.advance(86_400)
     for (let n = 0; n < 5; n++) await take(PAIR)
     temporary.clock.advance(-86_400)
@@ -54,7 +54,7 @@ describeStores((open) => {
     expect(await take(PAIR)).toEqual({ taken: false, slot: 7, retryAfterSeconds: 60 })
   })
 
-  test('empty ones are deleted', async () => {
+  test('empty counters are deleted', async () => {
     await take(PAIR, ADDRESS)
     temporary.clock.advance(10)
     await temporary.store.upkeep.sweep()

@@ -1,4 +1,4 @@
-// What tells the reading connection from the writing one.
+// Differences between the reading connection and the writing one.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { systemClock } from '../../src/lib/time.ts'
@@ -17,7 +17,7 @@ beforeEach(async () => {
 })
 afterEach(() => folder.remove())
 
-test('the reader refuses writes, the writer does not, and neither maps the file', () => {
+test('the reader refuses writes, the writer does not, and neither uses memory mapping', () => {
   for (const readOnly of [true, false]) {
     const connection = openSqliteConnection(path, readOnly)
     const [mapped] = connection.all<{ mmap_size: number }>('PRAGMA mmap_size')
@@ -29,7 +29,7 @@ test('the reader refuses writes, the writer does not, and neither maps the file'
   }
 })
 
-test('the reader sees what was written since it read the same row', async () => {
+test('the reader sees rows that were written after its last read', async () => {
   const reader = openSqliteConnection(path, true)
   const database = await openSqliteDatabase({ path, clock: systemClock })
   const count = () => reader.all<{ count: number }>('SELECT COUNT(*) AS count FROM items')[0]?.count

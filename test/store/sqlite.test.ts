@@ -1,3 +1,4 @@
+// Behavior of the store on SQLite only: one writer, locked files, a full disk, and the file itself.
 import { Database as BunDatabase } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { chmodSync, statSync, writeFileSync } from 'node:fs'
@@ -28,15 +29,12 @@ afterEach(async () => {
   folder.remove()
 })
 
-describe('values', () => {
-  test('large numbers are bound as integers', async () => {
-    const [row] = await database.query<{ type: string }>('SELECT typeof(?) AS type', [2 ** 40])
-    expect(row?.type).toBe('integer')
-  })
+test('large numbers are bound as integers', async () => {
+  expect(await database.query('SELECT typeof(?) AS type', [2 ** 40])).toEqual([{ type: 'integer' }])
 })
 
 describe('a transaction', () => {
-  test('is not joined by statements from outside while its work awaits', async () => {
+  test('does not include other statements while its work waits', async () => {
     const inside = Promise.withResolvers<void>()
     const proceed = Promise.withResolvers<void>()
     const order: string[] = []
@@ -53,7 +51,7 @@ describe('a transaction', () => {
       order.push('third')
       await insert(transaction, 'third')
     })
-    // A reader goes on meanwhile, and sees nothing that is not committed.
+    // Reads continue, and return only committed rows.
     expect(await names()).toEqual([])
     expect(order).toEqual([])
     proceed.resolve()
@@ -63,7 +61,7 @@ describe('a transaction', () => {
     expect(await names()).toEqual(['second', 'third'])
   })
 
-  test('run in the order they were asked for', async () => {
+  test('runs in the order of the calls', async () => {
     const order: number[] = []
     await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
@@ -77,7 +75,7 @@ describe('a transaction', () => {
     expect(order).toEqual(Array.from({ length: 20 }, (_, index) => index))
   })
 
-  test('gives the event loop its turn while many of them queue', async () => {
+  test('lets the event loop run while many are queued', async () => {
     let turns = 0
     let done = false
     const turn = (): void => {
@@ -92,33 +90,28 @@ describe('a transaction', () => {
       ),
     )
     done = true
-    // One turn in each 5 ms of work; half of that leaves room for a slow machine.
+    // One turn per 5 ms of work. A tenth of that leaves room for a slow machine.
     expect(turns).toBeGreaterThan((performance.now() - started) / 5 / 10)
     expect(turns).toBeGreaterThan(1)
   })
 })
 
-describe('errors', () => {
-  test('a full disk is 503 for what writes, reads go on, and it heals by itself', async () => {
-    await insert(database, 'before')
-    // SQLite answers SQLITE_FULL at this limit, as it does when the disk is full.
-    const limitPages = (pages: number) =>
-      database.transaction(async (transaction) => {
-        await transaction.query(`PRAGMA max_page_count = ${pages}`)
-      })
-    await limitPages(1)
-    const write = () => insert(database, 'x'.repeat(100_000))
-    await expect(write()).rejects.toBeInstanceOf(StoreUnavailableError)
-    await expect(write()).rejects.toBeInstanceOf(StoreUnavailableError)
-    expect(await names()).toEqual(['before'])
-    await limitPages(1_000_000)
-    expect(await write()).toBe(1)
-    expect(await names()).toHaveLength(2)
-  })
+test('a full disk fails writes but not reads, and writes work again when there is space', async () => {
+  await insert(database, 'before')
+  // At this limit, SQLite returns SQLITE_FULL, as for a full disk.
+  const limitPages = (pages: number) =>
+    database.transaction((transaction) => transaction.query(`PRAGMA max_page_count = ${pages}`))
+  await limitPages(1)
+  const write = () => insert(database, 'x'.repeat(100_000))
+  await expect(write()).rejects.toBeInstanceOf(StoreUnavailableError)
+  await expect(write()).rejects.toBeInstanceOf(StoreUnavailableError)
+  expect(await names()).toEqual(['before'])
+  await limitPages(1_000_000)
+  expect([await write(), (await names()).length]).toEqual([1, 2])
 })
 
 describe('a locked file', () => {
-  test('leaves the thread free, is tried again, and ends in 503 after the limit', async () => {
+  test('is retried without blocking the thread, and fails after the time limit', async () => {
     const clock = createManualClock()
     const waits: number[] = []
     const waiting = await openSqliteDatabase({
@@ -134,7 +127,7 @@ describe('a locked file', () => {
     other.run('BEGIN IMMEDIATE')
     const started = performance.now()
     const attempt = insert(waiting, 'blocked')
-    // The first try has been made by now, on this thread.
+    // The first attempt was made on this thread.
     expect(performance.now() - started).toBeLessThan(50)
     const error = await attempt.catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(StoreUnavailableError)
@@ -149,7 +142,7 @@ describe('a locked file', () => {
     await waiting.close()
   })
 
-  test('is written once the lock is gone, and read meanwhile', async () => {
+  test('is written after the lock is released, and read before', async () => {
     const other = new BunDatabase(path)
     other.run('BEGIN IMMEDIATE')
     other.run("INSERT INTO items (name) VALUES ('theirs')")
@@ -170,7 +163,7 @@ describe('a locked file', () => {
     await waiting.close()
   })
 
-  test('fails those behind in the queue by their own time of arrival', async () => {
+  test('fails queued calls by their own deadlines', async () => {
     const clock = createManualClock()
     const waiting = await openSqliteDatabase({
       path,
@@ -182,14 +175,14 @@ describe('a locked file', () => {
     other.run('BEGIN IMMEDIATE')
     const results = await Promise.allSettled(Array.from({ length: 5 }, (_, index) => insert(waiting, String(index))))
     expect(results.map((result) => result.status)).toEqual(Array(5).fill('rejected'))
-    // All five together, not one limit after another.
+    // All five time limits run at once.
     expect(clock.monotonicMs()).toBeLessThan(1_100)
     other.run('ROLLBACK')
     other.close()
     await waiting.close()
   })
 
-  test('refuses at once when the queue is full', async () => {
+  test('refuses calls at once if the queue is full', async () => {
     const small = await openSqliteDatabase({ path, clock: systemClock, maximumQueued: 2 })
     const results = await Promise.allSettled(['a', 'b', 'c'].map((name) => insert(small, name)))
     expect(results.map((result) => result.status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])
@@ -199,12 +192,12 @@ describe('a locked file', () => {
 })
 
 describe('the file', () => {
-  test('is for its owner only, and so are its log and index', async () => {
+  test('is private to its owner, as are its log and index', async () => {
     await insert(database, 'a')
     for (const suffix of ['', '-wal', '-shm']) expect(statSync(path + suffix).mode & 0o777).toBe(0o600)
   })
 
-  test('is made private when it was not', async () => {
+  test('is made private if it was not', async () => {
     const open = join(folder.path, 'open.db')
     writeFileSync(open, '')
     chmodSync(open, 0o644)
@@ -213,7 +206,7 @@ describe('the file', () => {
     await other.close()
   })
 
-  test('that is no database is refused with one line', async () => {
+  test('that is not a database is refused with one line', async () => {
     const wrong = join(folder.path, 'wrong.db')
     writeFileSync(wrong, 'no database at all, '.repeat(1_000))
     const error = await openSqliteDatabase({ path: wrong, clock: systemClock }).catch((thrown: unknown) => thrown)
@@ -224,20 +217,18 @@ describe('the file', () => {
     ).rejects.toBeInstanceOf(StoreUnusableError)
   })
 
-  test('has the pragmas that the guarantees rest on', async () => {
+  test('has the required pragmas', async () => {
     const pragma = async (name: string) =>
       Object.values((await database.query<Record<string, unknown>>(`PRAGMA ${name}`))[0] ?? {})[0]
-    expect(await pragma('journal_mode')).toBe('wal')
-    expect(await pragma('foreign_keys')).toBe(1)
-    expect(await pragma('trusted_schema')).toBe(0)
+    const pragmas = [await pragma('journal_mode'), await pragma('foreign_keys'), await pragma('trusted_schema')]
+    expect(pragmas).toEqual(['wal', 1, 0])
     const written = async (survives: 'power-loss' | 'process-crash') =>
       database.transaction(
         async (transaction) => (await transaction.query<{ synchronous: number }>('PRAGMA synchronous'))[0]?.synchronous,
         { survives },
       )
-    // 2 is FULL: the log reaches the disk with each commit. 1 is NORMAL.
-    expect(await written('power-loss')).toBe(2)
-    expect(await written('process-crash')).toBe(1)
-    expect(await written('power-loss')).toBe(2)
+    // 2 is FULL, with which each commit waits for the disk. 1 is NORMAL.
+    const levels = [await written('power-loss'), await written('process-crash'), await written('power-loss')]
+    expect(levels).toEqual([2, 1, 2])
   })
 })

@@ -1,4 +1,4 @@
-// Turns of organizations at long reads: order, limit, withdrawal and the end of the store.
+// Order and limits of the long reads of organizations, and their end with the request or the store.
 import { expect, test } from 'bun:test'
 import { DeadlineExceededError, QueueFullError } from '../../src/domain/errors.ts'
 import { runFor } from '../../src/lib/caller.ts'
@@ -9,7 +9,7 @@ const start = (running: number, ownRunning: number) => {
   const turns = createLongReadTurns(running, ownRunning)
   const begun: string[] = []
   const ends: (() => void)[] = []
-  /** A read that runs until the next call of an entry of `ends`. */
+  /** A read that runs until its entry of `ends` is called. */
   const read = (owner: string, signal: AbortSignal | null = null): Promise<string> =>
     runFor({ owner, signal }, () =>
       turns.run(() => {
@@ -27,7 +27,7 @@ const start = (running: number, ownRunning: number) => {
   return { turns, begun, ends, read, endNext, settled }
 }
 
-test('the next read is another organization’s, however many one has waiting', async () => {
+test('organizations take turns, however many reads of one organization wait', async () => {
   const { read, endNext, begun, settled } = start(1, 1)
   const reads = ['A', 'A', 'A', 'B'].map((owner) => read(owner))
   await settled()
@@ -37,14 +37,14 @@ test('the next read is another organization’s, however many one has waiting', 
   expect(await Promise.all(reads)).toEqual(['A', 'A', 'A', 'B'])
 })
 
-test('an organization never takes every connection', async () => {
+test('one organization never occupies every connection', async () => {
   const { read, begun, settled } = start(2, 1)
   for (const owner of ['A', 'A', 'B']) void read(owner)
   await settled()
   expect(begun).toEqual(['A', 'B'])
 })
 
-test('reads beyond an organization’s limit are refused at once, and another’s are not', async () => {
+test('reads beyond an organization’s limit are refused at once, and other organizations are not affected', async () => {
   const { read, begun, endNext, settled } = start(1, 1)
   for (let count = 0; count <= OWN_LONG_READS_WAITING_MAX; count++) void read('A')
   await expect(read('A')).rejects.toBeInstanceOf(QueueFullError)
@@ -56,7 +56,7 @@ test('reads beyond an organization’s limit are refused at once, and another’
   expect(await other).toBe('B')
 })
 
-test('a read whose request has ended never runs, and its place is free', async () => {
+test('a read whose request has ended never runs, and frees its slot', async () => {
   const { read, begun, endNext, settled } = start(1, 1)
   const request = new AbortController()
   void read('A')
@@ -73,7 +73,7 @@ test('a read whose request has ended never runs, and its place is free', async (
   expect(begun).toEqual(['A', 'A'])
 })
 
-test('a stop rejects what waits, and what runs is answered', async () => {
+test('a stop rejects waiting reads, and running reads are completed', async () => {
   const { turns, read, begun, endNext, settled } = start(1, 1)
   const [running, waiting] = [read('A'), read('B')]
   await settled()
@@ -84,7 +84,7 @@ test('a stop rejects what waits, and what runs is answered', async () => {
   expect(begun).toEqual(['A'])
 })
 
-test('a failed read passes the turn on', async () => {
+test('a failed read frees its slot', async () => {
   const turns = createLongReadTurns(1, 1)
   await expect(turns.run(() => Promise.reject(new Error('failed')))).rejects.toThrow('failed')
   expect(await turns.run(() => Promise.resolve(1))).toBe(1)

@@ -1,46 +1,35 @@
+// The store as a whole: opening, transactions over tables, organizations, deployment values, write checks and upkeep.
 import { Database as BunDatabase } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { systemClock } from '../../src/lib/time.ts'
 import type { TableScope } from '../../src/store/copy/table-scope.ts'
-import { StoreUnavailableError, StoreUnusableError, TransactionMisuseError } from '../../src/store/errors.ts'
+import { StoreUnavailableError, TransactionMisuseError } from '../../src/store/errors.ts'
 import { openStore, storeWithin } from '../../src/store/store.ts'
 import { describeDatabases, describeStores } from './dialects.ts'
 import { storeOfTest } from './store-of-test.ts'
-import { createManualClock, openTemporaryStore, seedOrganization, type TemporaryStore } from './temporary-store.ts'
+import { createManualClock, openTemporaryStore, seedOrganization } from './temporary-store.ts'
 
 describeStores((openTemporaryStore) => {
   const temporary = storeOfTest(openTemporaryStore)
 
-  describe('opening', () => {
-    test('keeps the deployment’s id and rows over starts', async () => {
-      const { organizationId } = await seedOrganization(temporary.store, 'demo')
-      await temporary.store.close()
-      const again = await openStore({ target: temporary.target, clock: systemClock })
-      expect(again.deploymentId).toBe(temporary.store.deploymentId)
-      expect((await again.organizations.find('demo'))?.id).toBe(organizationId)
-      expect(again.deploymentId).toMatch(/^[0-9a-f-]{36}$/)
-      await again.close()
-      await again.close()
-    })
-
-    test('a database of a newer version is refused with one line', async () => {
-      await temporary.store.database.execute(
-        "INSERT INTO schema_migrations (number, name, content_hash, applied_at_seconds) VALUES (999, 'future', '', 0)",
-      )
-      const error = await openStore({ target: temporary.target, clock: systemClock }).catch((thrown: unknown) => thrown)
-      expect(error).toBeInstanceOf(StoreUnusableError)
-      expect((error as StoreUnusableError).detail).toMatch(/^the database is newer than this program \(schema 999/)
-    })
+  test('the deployment’s id and rows stay the same after a restart, and the store can be closed twice', async () => {
+    const { organizationId } = await seedOrganization(temporary.store, 'demo')
+    await temporary.store.close()
+    const again = await openStore({ target: temporary.target, clock: systemClock })
+    expect(again.deploymentId).toBe(temporary.store.deploymentId)
+    expect((await again.organizations.find('demo'))?.id).toBe(organizationId)
+    expect(again.deploymentId).toMatch(/^[0-9a-f-]{36}$/)
+    for (let closes = 0; closes < 2; closes++) await again.close()
   })
 
   describe('a transaction over tables', () => {
-    test('stores all of a seed or nothing', async () => {
+    test('stores all changes or none', async () => {
       const { store } = temporary
       const failing = store.transaction(async (tables) => {
         const organization = await tables.organizations.create({ slug: 'demo', name: 'Demo' })
         await tables.policies.create({ organizationId: organization.id, name: 'policy' })
         await tables.deployment.setOnce('quickstart', 'done')
-        // Its own rows are visible to it.
+        // The transaction reads its own rows.
         expect(await tables.organizations.find('demo')).toEqual(organization)
         throw new Error('half done')
       })
@@ -51,7 +40,7 @@ describeStores((openTemporaryStore) => {
       expect(await store.organizations.list()).toHaveLength(1)
     })
 
-    test('takes in the tables of a module, which are created once', async () => {
+    test('includes the tables of a module, which are created once', async () => {
       const { store } = temporary
       let created = 0
       const moduleTables = (scope: TableScope) => {
@@ -76,7 +65,7 @@ describeStores((openTemporaryStore) => {
       expect(created).toBe(2)
     })
 
-    test('refuses the store itself inside', async () => {
+    test('cannot use the store outside its tables', async () => {
       const { store } = temporary
       const mistaken = store.transaction(async () => {
         await store.organizations.create({ slug: 'demo', name: 'Demo' })
@@ -86,18 +75,18 @@ describeStores((openTemporaryStore) => {
   })
 
   describe('organizations', () => {
-    test('are found by slug or id, and a slug is taken once', async () => {
+    test('are found by slug or id, and a slug is unique', async () => {
       const { organizations } = temporary.store
       const demo = await organizations.create({ slug: 'demo', name: 'Demo' })
       expect(await organizations.find('demo')).toEqual(demo)
       expect(await organizations.find(demo.id)).toEqual(demo)
-      expect(await organizations.find('nobody')).toBeNull()
+      expect(await organizations.find('unknown')).toBeNull()
       await expect(organizations.create({ slug: 'demo', name: 'Again' })).rejects.toMatchObject({
         constraint: 'unique',
       })
     })
 
-    test('need a slug that is fit for a command line and never looks like an id', async () => {
+    test('need a slug that suits a command line and is not like an id', async () => {
       for (const slug of ['', 'Demo', '-demo', 'a b', 'org_1', 'é', 'x'.repeat(64)]) {
         await expect(temporary.store.organizations.create({ slug, name: 'x' })).rejects.toMatchObject({
           code: 'INVALID_FIELD',
@@ -107,43 +96,44 @@ describeStores((openTemporaryStore) => {
   })
 
   describe('deployment values', () => {
-    test('keep what was set first', async () => {
+    test('keep the first value of setOnce', async () => {
       const { deployment } = temporary.store
       expect(await deployment.setOnce('quickstart', 'first')).toBe(true)
       expect(await deployment.setOnce('quickstart', 'second')).toBe(false)
       expect(await deployment.read('quickstart')).toBe('first')
     })
 
-    test('are exchanged only for what they were', async () => {
+    test('are exchanged only if they have the expected value', async () => {
       const { deployment } = temporary.store
-      expect(await deployment.exchange('head', 'one', 'two')).toBe(false)
-      expect(await deployment.exchange('head', null, 'one')).toBe(true)
-      expect(await deployment.exchange('head', null, 'two')).toBe(false)
-      expect(await deployment.exchange('head', 'one', 'two')).toBe(true)
-      expect(await deployment.exchange('head', 'one', 'three')).toBe(false)
+      for (const [expected, next, exchanged] of [
+        ['one', 'two', false],
+        [null, 'one', true],
+        [null, 'two', false],
+        ['one', 'two', true],
+        ['one', 'three', false],
+      ] as const) {
+        expect(await deployment.exchange('head', expected, next)).toBe(exchanged)
+      }
       expect(await deployment.read('head')).toBe('two')
     })
   })
 
-  describe('checkWritable', () => {
-    const lastCheck = (store: TemporaryStore['store']) => store.deployment.read('last_write_check_seconds')
-
-    test('writes at most once a second', async () => {
-      const { store, clock } = temporary
-      await Promise.all([store.checkWritable(), store.checkWritable()])
-      const first = await lastCheck(store)
-      expect(first).not.toBeNull()
-      clock.advance(0.9)
-      await store.checkWritable()
-      expect(await lastCheck(store)).toBe(first)
-      clock.advance(0.2)
-      await store.checkWritable()
-      expect(await lastCheck(store)).not.toBe(first)
-    })
+  test('checkWritable writes at most once per second', async () => {
+    const { store, clock } = temporary
+    const lastCheck = () => store.deployment.read('last_write_check_seconds')
+    await Promise.all([store.checkWritable(), store.checkWritable()])
+    const first = await lastCheck()
+    expect(first).not.toBeNull()
+    clock.advance(0.9)
+    await store.checkWritable()
+    expect(await lastCheck()).toBe(first)
+    clock.advance(0.2)
+    await store.checkWritable()
+    expect(await lastCheck()).not.toBe(first)
   })
 
   describe('upkeep', () => {
-    test('runs by itself, and reports what fails without stopping', async () => {
+    test('runs periodically, and reports errors without stopping', async () => {
       const errors: unknown[] = []
       const again = Promise.withResolvers<void>()
       temporary.store.upkeep.start({
@@ -159,7 +149,7 @@ describeStores((openTemporaryStore) => {
       expect(errors[0]).toMatchObject({ message: 'no uses' })
     })
 
-    test('closing writes what was used last', async () => {
+    test('stores the last uses at the close', async () => {
       const { store, target } = temporary
       const { key } = await seedOrganization(store, 'demo')
       store.upkeep.start({ takeUses: () => new Map([[key.record.keyId, 123]]), onError: () => undefined })
@@ -172,7 +162,7 @@ describeStores((openTemporaryStore) => {
 })
 
 describeDatabases((dialect) => {
-  test('several that start at once on a new database agree on one deployment', async () => {
+  test('processes that start at once on a new database use one deployment id', async () => {
     const place = await dialect.createPlace()
     const { target } = place
     const stores = await Promise.all([1, 2, 3].map(() => openStore({ target, clock: systemClock })))
@@ -182,7 +172,7 @@ describeDatabases((dialect) => {
   })
 })
 
-test('checkWritable says when nothing can be written, and heals', async () => {
+test('checkWritable fails while the file is locked, and works afterwards', async () => {
   const temporary = await openTemporaryStore()
   const clock = createManualClock()
   const store = await openStore({

@@ -1,4 +1,4 @@
-// What a table amounts to: each row once and in order, however many there are, and another hash for anything else.
+// Reads and hashes of whole tables: each row once in order, and a different hash for different content.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { systemClock } from '../../src/lib/time.ts'
@@ -15,7 +15,7 @@ const hashOf = (...rows: readonly (readonly [SqlValue, SqlValue])[]): string => 
   return content.result().sha256
 }
 
-test('a hash tells values apart by kind, by length and by place', () => {
+test('the hash depends on the type, the length and the position of values', () => {
   const different = [
     hashOf(['ab', null]),
     hashOf([Buffer.from('ab'), null]),
@@ -46,8 +46,8 @@ describe('rows', () => {
     folder.remove()
   })
 
-  // A batch has 250.
-  test.each([0, 1, 249, 250, 251, 500, 501])('are read once each and in the order of the key: %i', async (count) => {
+  // A batch has 250 rows.
+  test.each([0, 1, 249, 250, 251, 500, 501])('are read once each in the order of the key: %i', async (count) => {
     const values = Array.from({ length: count }, (_, number) => [Math.floor(number / 3), `t${number % 3}`] as const)
     await database.transaction(async (transaction) => {
       for (const [one, two] of values.toReversed()) {
@@ -57,7 +57,7 @@ describe('rows', () => {
     const read: unknown[] = []
     for await (const rows of readRows(database, TABLE)) {
       read.push(...rows.map(({ one, two }) => [Number(one), two]))
-      // One batch too many: it would never end.
+      // A further batch would mean an endless loop.
       if (read.length > count) break
     }
     expect(read).toEqual(values.map((value) => [...value]))

@@ -1,5 +1,5 @@
-// A declared table over both databases: what is written is read back as its type, rows belong to their owner, and no text
-// from outside becomes part of a statement.
+// Declared tables in both databases: values keep their types, rows belong to their organization, and no text from callers
+// becomes part of a statement.
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { createAuditTable } from '../../src/store/audit.ts'
 import {
@@ -61,7 +61,7 @@ describeStores((openTemporaryStore) => {
   })
 
   describe('a row', () => {
-    test('is inserted, found, changed and removed as its type', async () => {
+    test('is inserted, found, changed and removed with its types', async () => {
       expect(await THINGS.insert(scope, { ...ONE, secret: 's' })).toEqual(ONE_READ)
       const one = { organizationId: 'org', id: 'one' }
       expect(await THINGS.find(scope, one)).toEqual(ONE_READ)
@@ -79,7 +79,7 @@ describeStores((openTemporaryStore) => {
       expect(await THINGS.remove(scope, one)).toBeNull()
     })
 
-    test('that is there stays when it is inserted as new, and is changed when it is put', async () => {
+    test('that exists is kept by insertNew, and changed by put', async () => {
       expect(await PAIRS.insertNew(scope, { one: 'a', two: 'b', value: 1 })).toBe(true)
       expect(await PAIRS.insertNew(scope, { one: 'a', two: 'b', value: 2 })).toBe(false)
       expect(await PAIRS.find(scope, { one: 'a' })).toEqual({ one: 'a', two: 'b', value: 1, first: null })
@@ -89,7 +89,7 @@ describeStores((openTemporaryStore) => {
     })
   })
 
-  test('lists, pages and counts are of the rows asked for, in the order asked for', async () => {
+  test('lists, pages and counts follow the filter and the order', async () => {
     for (const id of ['a', 'b', 'c']) await THINGS.insert(scope, { ...ONE, id, size: id === 'b' ? 1 : 2 })
     await THINGS.insert(scope, { ...ONE, id: 'd', organizationId: 'other' })
     const mine = { organizationId: 'org' }
@@ -104,18 +104,15 @@ describeStores((openTemporaryStore) => {
     expect(await THINGS.everywhere.list(scope, { id: among([]) }, ['id'])).toEqual([])
     expect(ids(await THINGS.everywhere.list(scope, {}, ['id']))).toBe('abcd')
     expect(await THINGS.count(scope, mine, sql`size < ${2}`)).toBe(1)
-    const first = await THINGS.page(scope, mine, { by: ['size', 'id'], descending: true }, { after: null, limit: 2 })
+    const page = (after: PagePosition | null) =>
+      THINGS.page(scope, mine, { by: ['size', 'id'], descending: true }, { after, limit: 2 })
+    const first = await page(null)
     expect([ids(first.items), first.next]).toEqual(['ca', [2, 'a']])
-    const last = await THINGS.page(
-      scope,
-      mine,
-      { by: ['size', 'id'], descending: true },
-      { after: first.next, limit: 2 },
-    )
+    const last = await page(first.next)
     expect([ids(last.items), last.next]).toEqual(['b', null])
   })
 
-  test('a page with a filter without an index is read in steps, and holds the rows of a single statement', async () => {
+  test('a page with a filter without an index is read in steps, and has the rows of a single statement', async () => {
     for (let at = 10; at < 30; at++) await THINGS.insert(scope, { ...ONE, id: `${at}`, size: at % 7 === 0 ? 1 : 2 })
     await THINGS.insert(scope, { ...ONE, id: '2', organizationId: 'other', size: 1 })
     const [where, parameters] = [['organization_id = ?'], ['org']]
@@ -127,28 +124,25 @@ describeStores((openTemporaryStore) => {
       },
     }
     const found = { columns: 'id', table: 'things', where: [...where, 'size = ?'], parameters: ['org', 1] }
-    for (const descending of [false, true]) {
-      for (const rows of [1, 3, 8, 20, 21]) {
-        for (const limit of [1, 2, 9]) {
-          const query = { ...found, descending, order: ['id'], steps: { where, parameters, rows } }
-          const ids: string[] = []
-          let after: PagePosition | null = null
-          do {
-            const page: Page<string> = await queryPage<{ id: string }, string>(
-              counting,
-              query,
-              { after, limit },
-              ({ id }) => id,
-            )
-            ids.push(...page.items)
-            after = page.next
-          } while (after !== null)
-          expect(ids).toEqual(descending ? ['28', '21', '14'] : ['14', '21', '28'])
-        }
+    const readAll = async (descending: boolean, rows: number, limit: number): Promise<readonly string[]> => {
+      const query = { ...found, descending, order: ['id'], steps: { where, parameters, rows } }
+      const ids: string[] = []
+      let after: PagePosition | null = null
+      do {
+        const page: Page<string> = await queryPage(counting, query, { after, limit }, ({ id }: { id: string }) => id)
+        ids.push(...page.items)
+        after = page.next
+      } while (after !== null)
+      return ids
+    }
+    for (const rows of [1, 3, 8, 20, 21]) {
+      for (const limit of [1, 2, 9]) {
+        expect(await readAll(false, rows, limit)).toEqual(['14', '21', '28'])
+        expect(await readAll(true, rows, limit)).toEqual(['28', '21', '14'])
       }
     }
     expect(read.filter((statement) => statement.includes('(id) >= (?)')).length).toBeGreaterThan(10)
-    // Rows that are inserted within a step hide none that is there throughout.
+    // Rows that are inserted during a step hide no other row.
     let inserted = 0
     const busy = {
       query: async <Row>(statement: string, given: readonly SqlParameter[] = []) => {
@@ -170,7 +164,7 @@ describeStores((openTemporaryStore) => {
     expect(read.slice(1)).toEqual([expect.stringContaining('OFFSET'), expect.not.stringContaining('OFFSET')])
   })
 
-  test('listings of sessions and audit entries are read in steps only for filters without an index', async () => {
+  test('listings of sessions and audit entries are read in steps only with filters without an index', async () => {
     const { store, clock } = temporary
     const { id: organizationId } = await store.organizations.create({ slug: 'demo', name: 'Demo' })
     const steps: string[] = []
@@ -197,7 +191,7 @@ describeStores((openTemporaryStore) => {
     expect(await inSteps(() => createAuditTable(own).page({ organizationId }, page))).toBe(false)
   })
 
-  test('each change of an announced row is in the change feed of its transaction, in order', async () => {
+  test('each change of an announced row is in the change feed, in order', async () => {
     const one = { organizationId: 'org', id: 'one' }
     await scope.write(async (own) => {
       await ANNOUNCED.insert(own, ONE)
@@ -210,7 +204,7 @@ describeStores((openTemporaryStore) => {
     expect(await changesSince(database, BEFORE_ALL)).toMatchObject([change, change, change])
   })
 
-  test('a failed change takes back everything of its transaction', async () => {
+  test('a failed change rolls back its transaction', async () => {
     const failing = scope.write(async (own) => {
       await THINGS.insert(own, { ...ONE, id: 'two' })
       await THINGS.insert(own, ONE)
@@ -220,10 +214,10 @@ describeStores((openTemporaryStore) => {
     expect(await THINGS.everywhere.list(scope, {}, ['id'])).toEqual([])
   })
 
-  describe('no statement runs', () => {
+  describe('a statement is refused', () => {
     const HOSTILE = 'id = id OR 1=1; --'
 
-    test('without the owner of its rows', async () => {
+    test('without the organization of its rows', async () => {
       for (const which of [{ id: 'one' }, { id: 'one', organizationId: undefined }] as never[]) {
         await expect(THINGS.find(scope, which)).rejects.toThrow(TypeError)
         await expect(THINGS.list(scope, which, ['id'])).rejects.toThrow(TypeError)
@@ -232,22 +226,21 @@ describeStores((openTemporaryStore) => {
       }
     })
 
-    test('for a row found by an undefined value, or for all rows', async () => {
+    test('with an undefined value, or without a condition', async () => {
       await expect(PAIRS.find(scope, { one: undefined })).rejects.toThrow(TypeError)
       await expect(PAIRS.remove(scope, {})).rejects.toThrow(TypeError)
       await expect((async () => PAIRS.removeAll(scope, { one: 'a', two: undefined }))()).rejects.toThrow(TypeError)
     })
 
-    test('with a name that is not declared, or with text from outside', async () => {
+    test('with an undeclared name, and values are never expressions', async () => {
       const which = { organizationId: 'org', [HOSTILE]: 1 }
+      const own = { organizationId: 'org' }
       await expect(THINGS.find(scope, which)).rejects.toThrow(TypeError)
-      await expect(THINGS.update(scope, { organizationId: 'org' }, { [HOSTILE]: 1 } as never)).rejects.toThrow(
-        TypeError,
-      )
-      await expect(THINGS.list(scope, { organizationId: 'org' }, [HOSTILE as 'id'])).rejects.toThrow(TypeError)
-      await expect(THINGS.find(scope, { organizationId: 'org', isLarge: 1 } as never)).rejects.toThrow(TypeError)
+      await expect(THINGS.update(scope, own, { [HOSTILE]: 1 } as never)).rejects.toThrow(TypeError)
+      await expect(THINGS.list(scope, own, [HOSTILE as 'id'])).rejects.toThrow(TypeError)
+      await expect(THINGS.find(scope, { ...own, isLarge: 1 } as never)).rejects.toThrow(TypeError)
       expect(() => defineTable('things', { [HOSTILE]: text })).toThrow(TypeError)
-      // What an attacker can send is no expression, whatever it looks like.
+      // An object from a caller is not an expression.
       const forged = { text: 'IS NOT NULL', parameters: [] } as never
       await PAIRS.insert(scope, { one: 'a', two: 'b', value: 1 })
       expect(await PAIRS.find(scope, { one: forged }).catch(() => null)).toBeNull()

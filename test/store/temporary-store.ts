@@ -1,4 +1,4 @@
-// A store in a temporary folder, with a clock that stands still until it is told otherwise.
+// A store in a temporary folder, with a clock that only the test advances.
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { atEnd, hasEnd } from '../support/at-end.ts'
 
 export interface ManualClock extends Clock {
   advance(seconds: number): void
-  /** Sets the wall clock forward, or back, and leaves the monotonic clock alone. */
+  /** Changes the wall clock, and not the monotonic clock. */
   step(seconds: number): void
 }
 
@@ -41,19 +41,19 @@ export interface TemporaryStore {
   readonly store: Store
   readonly clock: ManualClock
   readonly target: StoreTarget
-  /** As the setting `store` has it. */
+  /** Value of the setting `store`. */
   readonly address: string
-  /** Of the SQLite file; empty for PostgreSQL. */
+  /** Path of the SQLite file; empty for PostgreSQL. */
   readonly path: string
   remove(): Promise<void>
 }
 
-/** `TEST_STORE=postgres bun test test/identity`: whatever a suite was written over, it runs over PostgreSQL. */
+/** With `TEST_STORE=postgres`, suites for SQLite run on PostgreSQL. */
 const POSTGRES = process.env['TEST_STORE'] === 'postgres' ? await import('../support/postgres.ts') : null
 
 type PostgresSupport = Pick<NonNullable<typeof POSTGRES>, 'createTemporaryDatabase' | 'PATIENT_LIMITS'>
 
-/** The support is given, since its import starts a server. */
+/** @param postgres passed in, because its import starts a server */
 export const openOverPostgres = async (postgres: PostgresSupport): Promise<TemporaryStore> => {
   const { target, address, remove } = await postgres.createTemporaryDatabase()
   const clock = createManualClock()
@@ -73,8 +73,8 @@ export const openOverPostgres = async (postgres: PostgresSupport): Promise<Tempo
 
 let migrated: Promise<string> | undefined
 
-/** The path of a file with the store's tables and nothing in them, made once for this process. */
-const makeMigrated = async (): Promise<string> => {
+/** Creates a file with empty tables, once per process. */
+const createMigrated = async (): Promise<string> => {
   const folder = temporaryFolder()
   atEnd(async () => folder.remove())
   const path = join(folder.path, 'migrated.db')
@@ -83,12 +83,12 @@ const makeMigrated = async (): Promise<string> => {
 }
 
 /**
- * Puts a migrated file there: opening the store then costs a fifth of what it costs over an empty one. In a script that is
- * no test nothing would remove the original, so there the store makes its tables itself.
+ * Copies a migrated file to the path, because opening an empty one takes five times as long. A script that is not a test
+ * would not remove the original, so there the store creates its tables itself.
  */
 export const placeMigrated = async (path: string): Promise<void> => {
   if (!hasEnd()) return
-  migrated ??= makeMigrated()
+  migrated ??= createMigrated()
   copyFileSync(await migrated, path)
 }
 
@@ -114,7 +114,7 @@ const openOverSqlite = async (options: Partial<Parameters<typeof openStore>[0]>)
 export const openTemporaryStore = (): Promise<TemporaryStore> =>
   POSTGRES === null ? openOverSqlite({}) : openOverPostgres(POSTGRES)
 
-/** As the service opens it: reads of many rows have a thread of their own. */
+/** Opens the store like the service, with a thread for long reads. */
 export const openWithLongReads = (): Promise<TemporaryStore> => openOverSqlite({ longReads: 'separate-thread' })
 
 /** An organization with an active policy, a project and a binding. */

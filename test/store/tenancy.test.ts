@@ -1,4 +1,4 @@
-// Invariant 6: every read names its organization. Each function is called by one organization with another's ids.
+// Invariant 6: every read names its organization. Each function is called with ids of another organization.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { allBindings, allKeys, allPolicies, allRevisions } from '../support/all-rows.ts'
 import { describeStores } from './dialects.ts'
@@ -30,7 +30,7 @@ describeStores((openTemporaryStore) => {
   }
 
   describe('another organization’s row', () => {
-    test('is unknown to every read, and untouched by every write', async () => {
+    test('is not found by a read, and not changed by a write', async () => {
       const { store } = temporary
       const us = ours.organizationId
       const before = await snapshot()
@@ -53,26 +53,25 @@ describeStores((openTemporaryStore) => {
       expect(await snapshot()).toEqual(before)
     })
 
-    test('can’t be linked to: the schema itself refuses', async () => {
+    test('cannot be referenced, because the schema refuses it', async () => {
       const { store } = temporary
       const organizationId = ours.organizationId
-      const refused = { constraint: 'foreign-key' }
-      await expect(
-        store.projects.create({ organizationId, name: 'x', policyId: theirs.policy.id }),
-      ).rejects.toMatchObject(refused)
-      await expect(
-        store.projects.update(organizationId, ours.project.id, { policyId: theirs.policy.id }),
-      ).rejects.toMatchObject(refused)
-      await expect(
-        store.bindings.create({ organizationId, projectId: theirs.project.id, chainName: 'base', address: '0x01' }),
-      ).rejects.toMatchObject(refused)
-      // A revision of another policy of one's own is no revision of this one, and neither is another organization's.
+      const { policy, project } = theirs
+      const binding = { organizationId, projectId: project.id, chainName: 'base', address: '0x01' }
+      for (const link of [
+        () => store.projects.create({ organizationId, name: 'x', policyId: policy.id }),
+        () => store.projects.update(organizationId, ours.project.id, { policyId: policy.id }),
+        () => store.bindings.create(binding),
+      ]) {
+        await expect(link()).rejects.toMatchObject({ constraint: 'foreign-key' })
+      }
+      // Only revisions of the policy itself can be activated.
       const other = await store.policies.create({ organizationId, name: 'other' })
       expect(await store.policies.activateRevision(organizationId, other.id, ours.revision.id)).toBeNull()
       expect(await store.policies.activateRevision(organizationId, other.id, theirs.revision.id)).toBeNull()
     })
 
-    test('lists hold one’s own only', async () => {
+    test('is not in the organization’s lists', async () => {
       const { store } = temporary
       expect((await allKeys(store, ours.organizationId)).map((key) => key.keyId)).toEqual([ours.key.record.keyId])
       expect((await store.projects.list(ours.organizationId)).map((project) => project.id)).toEqual([ours.project.id])
@@ -80,8 +79,8 @@ describeStores((openTemporaryStore) => {
     })
   })
 
-  describe('the same address', () => {
-    test('may be bound by two organizations, each finding its own project', async () => {
+  describe('an address', () => {
+    test('can be bound by two organizations, each to its own project', async () => {
       const { policySource, bindings } = temporary.store
       const { chainName, address } = ours.binding
       expect(theirs.binding.address).toBe(address)
@@ -93,7 +92,7 @@ describeStores((openTemporaryStore) => {
       }
     })
 
-    test('is bound once in an organization and chain', async () => {
+    test('can be bound once per organization and chain', async () => {
       const { id: _id, createdAtSeconds: _at, ...binding } = ours.binding
       await expect(temporary.store.bindings.create(binding)).rejects.toMatchObject({ constraint: 'unique' })
       expect(await temporary.store.bindings.create({ ...binding, chainName: 'base' })).toMatchObject({
@@ -102,16 +101,10 @@ describeStores((openTemporaryStore) => {
     })
   })
 
-  describe('a verification hash', () => {
-    test('belongs to one project of the whole deployment, since it is what is signed', async () => {
-      await expect(
-        temporary.store.projects.create({
-          organizationId: ours.organizationId,
-          name: 'impostor',
-          policyId: ours.policy.id,
-          verificationHash: theirs.project.verificationHash,
-        }),
-      ).rejects.toMatchObject({ constraint: 'unique' })
-    })
+  test('a verification hash, which is signed, belongs to one project of the deployment', async () => {
+    const { organizationId, policy } = ours
+    const { verificationHash } = theirs.project
+    const impostor = { organizationId, name: 'impostor', policyId: policy.id, verificationHash }
+    await expect(temporary.store.projects.create(impostor)).rejects.toMatchObject({ constraint: 'unique' })
   })
 })

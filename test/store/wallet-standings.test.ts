@@ -1,18 +1,17 @@
-// What is read of a wallet and of a person is the same whether the database puts it in order or the caller does, below and
-// beyond the number of rows that may be read. And a session's links: the newest ten.
+// Sessions and wallets that a standing is derived from: the database's order, the maximum number of rows, and the changes
+// that caches are notified of.
 import { beforeEach, expect, test } from 'bun:test'
-import { parseEvmAddress, type WalletAddress } from '../../src/domain/address.ts'
+import type { WalletAddress } from '../../src/domain/address.ts'
 import { judgeStanding } from '../../src/identity/standing/standing.ts'
 import { queueChecks } from '../../src/store/sessions/session-checks.ts'
 import { PERSON_WALLETS, STANDING_SESSIONS, standingParameters } from '../../src/store/sessions/wallet-standings.ts'
 import { openHit } from '../admin/support/open-hit.ts'
 import { markChecksMade } from '../support/made-checks.ts'
 import { describeStores } from './dialects.ts'
+import { connectWallet, createSession, OPERATOR, walletAt } from './session-fixtures.ts'
 import { storeOfTest } from './store-of-test.ts'
 import { seedOrganization } from './temporary-store.ts'
 
-const walletAt = (number: number): WalletAddress =>
-  parseEvmAddress(`0x${number.toString(16).padStart(40, '0')}`) as WalletAddress
 const WALLET = walletAt(1)
 const SESSIONS_MAX = 64
 const PERSON_WALLETS_MAX = 200
@@ -32,11 +31,11 @@ describeStores((openTemporaryStore) => {
 
   const idOf = (number: number): string => `10000000-0000-7000-8000-${String(number).padStart(12, '0')}`
 
-  /** Completed sessions of one person: each for the wallet, each with the wallets given. */
+  /** Adds completed sessions of one person, each registered for the wallet and connected to the given wallets. */
   const addSessions = (count: number, walletsOf: (session: number) => readonly WalletAddress[]): Promise<void> =>
     temporary.store.database.transaction(async (transaction) => {
-      // Not in the order of their ids.
       for (let place = 0; place < count; place++) {
+        // The order of creation is not the order of ids.
         const number = (place * 7) % count
         await transaction.execute(
           `INSERT INTO sessions (organization_id, id, environment, check_type, status, level, provider, locked_address,
@@ -62,7 +61,7 @@ describeStores((openTemporaryStore) => {
       }
     })
 
-  /** How many changes of sessions `work` announces. */
+  /** @returns the number of session changes that `work` announces */
   const announced = async (work: () => Promise<unknown>): Promise<number> => {
     const { database } = temporary.store
     const count = async () =>
@@ -76,9 +75,9 @@ describeStores((openTemporaryStore) => {
 
   test.each([
     ['a few', 5],
-    ['as many as may be read', SESSIONS_MAX / 2],
-    ['more than may be read', SESSIONS_MAX + 5],
-  ])('a wallet’s sessions, %s: one’s own, newest first', async (_name, count) => {
+    ['the maximum', SESSIONS_MAX / 2],
+    ['more than the maximum', SESSIONS_MAX + 5],
+  ])('sessions of a wallet are read newest first: %s', async (_name, count) => {
     await addSessions(count, () => [WALLET])
     const ordered = await temporary.store.database.query<{ id: string; connected: number }>(
       STANDING_SESSIONS,
@@ -92,16 +91,19 @@ describeStores((openTemporaryStore) => {
     expect(read[0]).toMatchObject({ sessionId: idOf(count - 1), own: true, connected: true, personId: 'person' })
   })
 
-  test('the last decision is read of a wallet with more sessions than may be read, however old its session is', async () => {
+  const submitAgain = (which: string, ...parameters: readonly string[]) =>
+    temporary.store.database.execute(
+      `UPDATE sessions SET status = 'submitted', completed_at_seconds = NULL WHERE ${which}`,
+      parameters,
+    )
+
+  test('the last decision about a wallet is read, however many newer sessions exist', async () => {
     await addSessions(SESSIONS_MAX + 40, () => [WALLET])
-    const { database, sessions, walletStandings } = temporary.store
-    await database.execute("UPDATE sessions SET status = 'submitted', completed_at_seconds = NULL WHERE id = ?", [
-      idOf(1),
-    ])
+    const { sessions, walletStandings } = temporary.store
+    await submitAgain('id = ?', idOf(1))
     await sessions.changeStatus({ organizationId, sessionId: idOf(1), to: 'rejected', actor: 'operator' })
     const read = await walletStandings.loadSessions(query(), WALLET)
-    expect(read).toHaveLength(SESSIONS_MAX)
-    expect(read[0]?.sessionId).toBe(idOf(SESSIONS_MAX + 39))
+    expect([read.length, read[0]?.sessionId]).toEqual([SESSIONS_MAX, idOf(SESSIONS_MAX + 39)])
     const rejected = read.find(({ sessionId }) => sessionId === idOf(1))
     expect(rejected).toMatchObject({ status: 'rejected', decidedSequence: expect.any(Number) })
     expect(judgeStanding(read, 1, 'kyc').verifying).toBeNull()
@@ -110,13 +112,7 @@ describeStores((openTemporaryStore) => {
   test('the last rejection is read, however many sessions without the wallet were decided later', async () => {
     await addSessions(SESSIONS_MAX + 40, () => [WALLET])
     const { database, sessions, walletStandings } = temporary.store
-    await sessions.changeStatus({
-      organizationId,
-      sessionId: idOf(1),
-      to: 'rejected',
-      actor: 'operator:ada',
-      revoke: true,
-    })
+    await sessions.changeStatus({ organizationId, sessionId: idOf(1), to: 'rejected', actor: OPERATOR, revoke: true })
     for (let number = 2; number < 22; number++) {
       const session = [organizationId, idOf(number)]
       await database.execute(
@@ -134,153 +130,144 @@ describeStores((openTemporaryStore) => {
     expect(judgeStanding(read, 1, 'kyc').verifying).toBeNull()
   })
 
-  test('an unsettled session is read of a wallet with more sessions than may be read, until its hit is cleared', async () => {
+  test('an unsettled session is read until its hit is cleared, however many newer sessions exist', async () => {
     await addSessions(SESSIONS_MAX + 40, () => [WALLET])
     const { store } = temporary
     const { id: hitId } = await openHit(store, organizationId, idOf(1))
-    const readUnsettled = async () =>
-      (await store.walletStandings.loadSessions(query(), WALLET)).flatMap(({ sessionId, isUnsettled }) =>
-        isUnsettled ? [sessionId] : [],
-      )
-    expect(new Set(await readUnsettled())).toEqual(new Set([idOf(1)]))
+    const readUnsettled = async () => {
+      const sessions = await store.walletStandings.loadSessions(query(), WALLET)
+      return new Set(sessions.flatMap(({ sessionId, isUnsettled }) => (isUnsettled ? [sessionId] : [])))
+    }
     const decide = (state: 'cleared' | 'confirmed') =>
       store.screeningChecks.decideHit(
         { organizationId, sessionId: idOf(1), hitId },
         { state, by: 'ada', reason: 'Looked at.' },
       )
+    expect(await readUnsettled()).toEqual(new Set([idOf(1)]))
     await decide('confirmed')
-    expect(new Set(await readUnsettled())).toEqual(new Set([idOf(1)]))
+    expect(await readUnsettled()).toEqual(new Set([idOf(1)]))
     await decide('cleared')
-    expect(await readUnsettled()).toEqual([])
+    expect(await readUnsettled()).toEqual(new Set())
   })
 
-  test('decisions are numbered in their order, whichever session is older and whatever the clock says', async () => {
+  test('decisions are numbered in their order, whatever the ids and the clock', async () => {
     await addSessions(3, () => [WALLET])
-    const { database, sessions, walletStandings } = temporary.store
-    await database.execute("UPDATE sessions SET status = 'submitted', completed_at_seconds = NULL")
-    const order = [2, 0, 1]
-    for (const number of order) {
-      temporary.clock.advance(-1)
-      const to = number === 0 ? 'rejected' : 'completed'
-      await sessions.changeStatus({
+    const { sessions, walletStandings } = temporary.store
+    const decide = (number: number, to: 'rejected' | 'completed' | 'retry') =>
+      sessions.changeStatus({
         organizationId,
         sessionId: idOf(number),
         to,
         actor: 'operator',
+        revoke: true,
         override: 'person',
       })
+    const numbers = async () =>
+      (await walletStandings.loadSessions(query(), WALLET))
+        .filter(({ connected }) => connected)
+        .map(({ sessionId, decidedSequence }) => [sessionId, decidedSequence ?? 0] as const)
+        .toSorted(([, left], [, right]) => left - right)
+    await submitAgain('1 = 1')
+    for (const number of [2, 0, 1]) {
+      temporary.clock.advance(-1)
+      await decide(number, number === 0 ? 'rejected' : 'completed')
     }
-    const read = (await walletStandings.loadSessions(query(), WALLET)).filter(({ connected }) => connected)
-    const numbered = read.toSorted((left, right) => (left.decidedSequence ?? 0) - (right.decidedSequence ?? 0))
-    expect(numbered.map(({ sessionId }) => sessionId)).toEqual(order.map(idOf))
-    expect(new Set(read.map(({ decidedSequence }) => decidedSequence)).size).toBe(3)
-    expect(Math.min(...read.map(({ decidedSequence }) => decidedSequence ?? 0))).toBeGreaterThan(0)
-    // The revocation is the last decision.
-    await sessions.changeStatus({ organizationId, sessionId: idOf(1), to: 'retry', actor: 'operator', revoke: true })
+    const decided = await numbers()
+    expect(decided.map(([id]) => id)).toEqual([2, 0, 1].map(idOf))
+    expect(new Set(decided.map(([, sequence]) => sequence)).size).toBe(3)
+    expect(decided[0]?.[1]).toBeGreaterThan(0)
+    // A revocation is a decision.
+    await decide(1, 'retry')
     const [retried] = (await walletStandings.loadSessions(query(), WALLET)).filter(
       ({ sessionId }) => sessionId === idOf(1),
     )
     expect(retried?.status).toBe('retry')
-    expect(retried?.decidedSequence).toBeGreaterThan(
-      Math.max(...read.map(({ decidedSequence }) => decidedSequence ?? 0)),
-    )
+    expect(retried?.decidedSequence).toBeGreaterThan(decided[2]?.[1] ?? 0)
   })
 
   test.each([
     ['a few', 3, 4],
-    ['as many as may be read', 10, 20],
-    ['more than may be read', 11, 20],
-  ])('a person’s wallets, %s: each once, the first connected first', async (_name, sessions, wallets) => {
-    // Half of each session's wallets were in the session before it as well.
+    ['the maximum', 10, 20],
+    ['more than the maximum', 11, 20],
+  ])('wallets of a person are read once each, first connected first: %s', async (_name, sessions, wallets) => {
+    // Half of a session's wallets belong to the session before it, too.
     await addSessions(sessions, (session) =>
       Array.from({ length: wallets }, (_, index) => walletAt(1_000 + (session * wallets) / 2 + index)),
     )
-    const ordered = await temporary.store.database.query<{ address: string; chain: string }>(PERSON_WALLETS, [
-      'person',
-      1,
-      'live',
-      organizationId,
-      organizationId,
-    ])
+    const parameters = ['person', 1, 'live', organizationId, organizationId]
+    const ordered = await temporary.store.database.query<{ address: string; chain: string }>(PERSON_WALLETS, parameters)
     const read = await temporary.store.walletStandings.loadPersonWallets(query(), 'person')
     expect(read.length).toBeLessThanOrEqual(PERSON_WALLETS_MAX)
     expect<unknown>(read).toEqual(ordered.map(({ address, chain }) => ({ address, chain })))
   })
 
-  test('caches are told of the hits and the pending checks of a session that is not completed', async () => {
+  const queueChecksOf = () =>
+    temporary.store.database.transaction((transaction) =>
+      queueChecks(transaction, { organizationId, id: idOf(0), sequence: 1 }, 0),
+    )
+
+  test('hits and made checks of a session that is not completed are announced', async () => {
     await addSessions(1, () => [WALLET])
     const { store } = temporary
-    const target = { organizationId, sessionId: idOf(0) }
-    await store.database.execute("UPDATE sessions SET status = 'submitted', completed_at_seconds = NULL")
-    await store.database.transaction((transaction) =>
-      queueChecks(transaction, { organizationId, id: target.sessionId, sequence: 1 }, 0),
+    await submitAgain('1 = 1')
+    await queueChecksOf()
+    const hit = await announced(() => openHit(store, organizationId, idOf(0)))
+    const made = await announced(() =>
+      store.sessionChecks.markMade({ organizationId, sessionId: idOf(0), sequence: 1 }),
     )
-    const hit = await announced(() => openHit(store, organizationId, target.sessionId))
-    const made = await announced(() => store.sessionChecks.markMade({ ...target, sequence: 1 }))
     expect([hit, made]).toEqual([1, 1])
   })
 
-  test('others rely on a session while no hit is open or confirmed and no check is pending, and are told', async () => {
+  test('a session is shared while it has no unsettled hit and no pending check, and each change is announced', async () => {
     await addSessions(1, () => [WALLET])
     const { store } = temporary
-    const { database } = store
-    await database.execute('UPDATE sessions SET consented_at_seconds = 1')
+    await store.database.execute('UPDATE sessions SET consented_at_seconds = 1')
     const other = (await seedOrganization(store, 'other')).organizationId
     const target = { organizationId, sessionId: idOf(0) }
-    const asking = { ...query(), organizationId: other }
+    const theirs = { ...query(), organizationId: other }
     const isShared = async (): Promise<boolean> => {
-      const sessions = await store.walletStandings.loadSessions(asking, WALLET)
-      const wallets = await store.walletStandings.loadPersonWallets(asking, 'person')
+      const sessions = await store.walletStandings.loadSessions(theirs, WALLET)
+      const wallets = await store.walletStandings.loadPersonWallets(theirs, 'person')
       expect(sessions.length).toBe(wallets.length)
-      // One's own verification stays.
+      // The organization's own verification stays.
       expect(await store.walletStandings.loadPersonWallets(query(), 'person')).toHaveLength(1)
       return sessions.length > 0
     }
-    const decide = (hitId: string, state: 'cleared' | 'confirmed') =>
-      store.screeningChecks.decideHit({ ...target, hitId }, { state, by: 'ada', reason: 'Looked at.' })
-
-    expect(await isShared()).toBe(true)
     let hitId = ''
-    expect(await announced(async () => ({ id: hitId } = await openHit(store, organizationId, target.sessionId)))).toBe(
-      1,
-    )
-    expect(await isShared()).toBe(false)
-    // The same hit again changes nothing.
-    expect(await announced(() => openHit(store, organizationId, target.sessionId))).toBe(0)
-    expect(await announced(() => decide(hitId, 'confirmed'))).toBe(1)
-    expect(await isShared()).toBe(false)
-    expect(await announced(() => decide(hitId, 'cleared'))).toBe(1)
-    expect(await isShared()).toBe(true)
+    const open = async () => {
+      hitId = (await openHit(store, organizationId, target.sessionId)).id
+    }
+    const decide = (state: 'cleared' | 'confirmed') => () =>
+      store.screeningChecks.decideHit({ ...target, hitId }, { state, by: 'ada', reason: 'Looked at.' })
+    const markMade = () => store.sessionChecks.markMade({ ...target, sequence: 1 })
 
-    await database.transaction((transaction) =>
-      queueChecks(transaction, { organizationId, id: target.sessionId, sequence: 1 }, 0),
-    )
-    expect(await isShared()).toBe(false)
-    expect(await announced(() => store.sessionChecks.markMade({ ...target, sequence: 1 }))).toBe(1)
     expect(await isShared()).toBe(true)
+    for (const [change, announcements, shared] of [
+      [open, 1, false],
+      // The same hit again.
+      [open, 0, false],
+      [decide('confirmed'), 1, false],
+      [decide('cleared'), 1, true],
+    ] as const) {
+      expect([await announced(change), await isShared()]).toEqual([announcements, shared])
+    }
+    await queueChecksOf()
+    expect(await isShared()).toBe(false)
+    expect([await announced(markMade), await isShared()]).toEqual([1, true])
   })
 
   test.each([
-    ['is the one of a shared session of another organization', false],
-    ['is another while that session has an open hit', true],
+    ['is the person of a shared session of another organization', false],
+    ['is a new person while that session has an open hit', true],
   ])('the person of a wallet %s', async (_name, hasHit) => {
     await addSessions(1, () => [WALLET])
     const { store } = temporary
     await store.database.execute('UPDATE sessions SET consented_at_seconds = 1')
     if (hasHit) await openHit(store, organizationId, idOf(0))
     const other = (await seedOrganization(store, 'other')).organizationId
-    const target = { organizationId: other, sessionId: idOf(1), actor: 'provider:sandbox' }
-    await store.sessions.register({
-      ...target,
-      environment: 'test',
-      checkType: 'kyc',
-      tokenHash: new Uint8Array(32).fill(1),
-      walletAddress: WALLET,
-      originUrl: null,
-      provider: 'sandbox',
-    })
-    const proof = { kind: 'sandbox', message: '', signature: '' } as const
-    await store.sessionWallets.connect({ ...target, chain: 'base', address: WALLET, nonce: null, proof })
+    const sandbox = { environment: 'test', walletAddress: WALLET, provider: 'sandbox' } as const
+    const target = { ...(await createSession(store, other, sandbox)), actor: 'provider:sandbox' }
+    await connectWallet(store, target, WALLET, 'base')
     await store.sessions.recordConsent({ ...target, version: '2.en' })
     await store.database.execute("UPDATE session_wallets SET environment = 'live'")
     await markChecksMade(store, other, target.sessionId)
@@ -288,22 +275,11 @@ describeStores((openTemporaryStore) => {
     expect(state?.session.personId === 'person').toBe(!hasHit)
   })
 
-  test('of a session’s links the newest ten work', async () => {
+  test('the newest ten links of a session work', async () => {
+    const { store } = temporary
     const hashes = Array.from({ length: 12 }, (_, index) => new Uint8Array(32).fill(index + 1))
-    for (const [index, tokenHash] of hashes.entries()) {
-      await temporary.store.sessions.register({
-        organizationId,
-        environment: 'live',
-        checkType: 'kyc',
-        sessionId: idOf(index),
-        tokenHash,
-        walletAddress: WALLET,
-        originUrl: null,
-        provider: 'manual',
-        actor: 'key:test',
-      })
-    }
-    const found = await Promise.all(hashes.map((hash) => temporary.store.sessions.findByToken(hash)))
+    for (const tokenHash of hashes) await createSession(store, organizationId, { walletAddress: WALLET, tokenHash })
+    const found = await Promise.all(hashes.map((hash) => store.sessions.findByToken(hash)))
     expect(found.map((state) => state !== null)).toEqual(hashes.map((_, index) => index >= 2))
   })
 })

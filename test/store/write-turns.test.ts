@@ -1,4 +1,4 @@
-// Which write gets the next connection to PostgreSQL.
+// The order in which writes get connections to PostgreSQL.
 import { describe, expect, test } from 'bun:test'
 import { DeadlineExceededError, QueueFullError } from '../../src/domain/errors.ts'
 import { runFor } from '../../src/lib/caller.ts'
@@ -20,22 +20,27 @@ const start = (options: Partial<WriteTurnsOptions> = {}) => {
   })
   const begun: string[] = []
   const ends: (() => void)[] = []
-  /** A write that runs until the next call of an entry of `ends`. */
+  /** A write that runs until its entry of `ends` is called. */
   const work = (name: string) => (): Promise<string> => {
     begun.push(name)
     const { promise, resolve } = Promise.withResolvers<string>()
     ends.push(() => resolve(name))
     return promise
   }
+  /** Most writes still wait at the end of a test, and would fail a later test after `waitMs`. */
+  const ignoreLater = (writing: Promise<string>): Promise<string> => {
+    writing.catch(() => undefined)
+    return writing
+  }
   const write = (owner: string, signal: AbortSignal | null = null): Promise<string> =>
-    runFor({ owner, signal }, () => turns.run(work(owner), {}))
-  const claim = (owner: string): Promise<string> => turns.run(work(`claim of ${owner}`), claimOf(owner))
+    ignoreLater(runFor({ owner, signal }, () => turns.run(work(owner), {})))
+  const claim = (owner: string): Promise<string> => ignoreLater(turns.run(work(`claim of ${owner}`), claimOf(owner)))
   const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
   return { turns, begun, ends, write, claim, settled }
 }
 
-describe('writes of requests', () => {
-  test('leave a connection for another organization, and then take turns', async () => {
+describe('a write of a request', () => {
+  test('leaves a connection for other organizations, which take turns', async () => {
     const { write, begun, ends, settled } = start()
     for (const owner of 'AAAAAAAABBB') void write(owner)
     await settled()
@@ -45,7 +50,7 @@ describe('writes of requests', () => {
     expect(begun.join('')).toBe('AAABB')
   })
 
-  test('never take the connections of claims', async () => {
+  test('never takes a connection of claims', async () => {
     const { write, claim, begun, settled } = start()
     for (const owner of 'AAAAABBBBBCCCCC') void write(owner)
     await settled()
@@ -56,7 +61,7 @@ describe('writes of requests', () => {
     expect(begun.slice(4)).toEqual(['claim of D', 'claim of A'])
   })
 
-  test('beyond the organization’s limit are refused at once, and those of others are not', async () => {
+  test('beyond the organization’s limit is refused at once, and other organizations are not affected', async () => {
     const { write, settled, begun } = start()
     for (let count = 0; count < 13; count++) void write('A')
     await expect(write('A')).rejects.toBeInstanceOf(QueueFullError)
@@ -65,7 +70,7 @@ describe('writes of requests', () => {
     expect(begun.join('')).toBe('AAAB')
   })
 
-  test('are withdrawn when their request ends while they wait', async () => {
+  test('is withdrawn if its request ends before its turn', async () => {
     const { write, ends, begun, settled } = start({ writers: 2 })
     const request = new AbortController()
     void write('A')
@@ -78,7 +83,7 @@ describe('writes of requests', () => {
     expect(begun.join('')).toBe('AC')
   })
 
-  test('that clean up after the end of their request run', async () => {
+  test('that cleans up after the end of its request runs', async () => {
     const { write, ends, settled } = start()
     const cleanup = write('A', AbortSignal.abort())
     await settled()
@@ -86,7 +91,7 @@ describe('writes of requests', () => {
     expect(await cleanup).toBe('A')
   })
 
-  test('fail if it is not their turn in time', async () => {
+  test('fails if it does not get a connection in time', async () => {
     const { write } = start({ writers: 1, waitMs: 1 })
     void write('A')
     await expect(write('B')).rejects.toBeInstanceOf(StoreUnavailableError)
@@ -106,7 +111,7 @@ describe('claims', () => {
     expect(begun.at(-1)).toBe('claim of B')
   })
 
-  test('wait for an organization’s own claims only, as their estimate does', async () => {
+  test('wait only for claims of the same organization, as their estimate does', async () => {
     const { turns, claim, write, ends, settled } = start({ maximumQueued: 4 })
     for (let count = 0; count < 4; count++) void write('B')
     expect(turns.backlogMs('B')).toBe(0)

@@ -1,5 +1,5 @@
-// Run as a process of its own by crash.test.ts: makes organizations until it is killed, and prints each one's slug
-// once its transaction was acknowledged.
+// A process that crash.test.ts starts: creates organizations until it is killed, and prints the slug of each acknowledged
+// transaction.
 import { writeSync } from 'node:fs'
 import { systemClock } from '../../src/lib/time.ts'
 import { openStore } from '../../src/store/store.ts'
@@ -11,6 +11,6 @@ for (let index = 0; ; index++) {
   const survives = index % 2 === 0 ? 'power-loss' : 'process-crash'
   await store.transaction((tables) => tables.organizations.create({ slug, name: 'x'.repeat(2_000) }), { survives })
   writeSync(1, `${slug}\n`)
-  // The writer must not be the only thing that runs, or it would never be killed in between.
+  // Other work must run between writes, or the process would never be killed between two.
   await new Promise((resolve) => setImmediate(resolve))
 }

@@ -1,7 +1,7 @@
-// The claim log against the table of claims, which keeps the same promises in another way; and what it alone has: several
-// processes' memories of one log, starts, groups that are deleted.
+// The claim log is compared with the table of claims, which makes the same promises. Caches in several processes, restarts
+// and deleted groups exist only in the log.
 import { Database as SqliteFile } from 'bun:sqlite'
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type LoggedClaims, openLoggedClaims } from '../../../src/store/claim-log/claims.ts'
 import { readReplaces } from '../../../src/store/claim-log/entry.ts'
@@ -11,14 +11,14 @@ import type { Transaction } from '../../../src/store/database.ts'
 import type { ClaimResult, IdempotencyClaim } from '../../../src/store/idempotency.ts'
 import { openStore, type Store } from '../../../src/store/store.ts'
 import { u } from '../../support/numbered-uuid.ts'
-import { openTemporaryStore, START_SECONDS, type TemporaryStore } from '../temporary-store.ts'
+import { nodesOfTest } from '../store-of-test.ts'
+import { openTemporaryStore, START_SECONDS } from '../temporary-store.ts'
 
 const CLAIM_SECONDS = 30
 const PLACE = { node: '', usableSeconds: 0, keepSeconds: 600 }
 const KEPT_SECONDS = CLAIM_SECONDS + PLACE.keepSeconds
 
-let temporary: TemporaryStore
-let second: Store
+const temporary = nodesOfTest(openTemporaryStore)
 let organizationId: string
 
 const bodyHash = (text: string): Uint8Array => new Bun.CryptoHasher('sha256').update(text).digest()
@@ -26,6 +26,8 @@ const now = (): number => temporary.clock.unixSeconds()
 
 const logOf = (store: Store, node: string | null = 'this'): Promise<LoggedClaims> =>
   openLoggedClaims({ database: store.database, clock: temporary.clock, node })
+const openLog = () => logOf(temporary.store)
+const openBoth = () => Promise.all(temporary.nodes.map((store) => logOf(store)))
 
 const claimOf = (
   claims: Pick<LoggedClaims, 'claim'>,
@@ -33,35 +35,29 @@ const claimOf = (
   { key = 'retry', body = 'body', keyId = 'key' }: { key?: string; body?: string; keyId?: string } = {},
 ): Promise<ClaimResult> => claims.claim(organizationId, keyId, key, bodyHash(body), uuid, now() + CLAIM_SECONDS, PLACE)
 
-const held = (result: ClaimResult): IdempotencyClaim => {
+const claimIn = (result: ClaimResult): IdempotencyClaim => {
   if (result.outcome !== 'claimed' && result.outcome !== 'taken-over') throw new Error(result.outcome)
   return result.claim
 }
 const outcomes = (results: readonly ClaimResult[]): string[] => results.map(({ outcome }) => outcome).sort()
-const twins = (number: number): string[] => Array<string>(number).fill('in-flight')
+const inFlight = (number: number): string[] => Array<string>(number).fill('in-flight')
 const groups = () => temporary.store.database.query('SELECT first_number FROM claim_groups ORDER BY first_number')
 
 beforeEach(async () => {
-  temporary = await openTemporaryStore()
-  second = await openStore({ target: temporary.target, clock: temporary.clock })
   organizationId = (await temporary.store.organizations.create({ slug: 'demo', name: 'Demo' })).id
 })
-afterEach(async () => {
-  await second.close()
-  await temporary.remove()
-})
 
-test('of what happens to one key within a commit, the last counts', async () => {
-  const log = await logOf(temporary.store)
-  const first = held(await claimOf(log, u(1)))
+test('the last change of a key within a commit counts', async () => {
+  const log = await openLog()
+  const first = claimIn(await claimOf(log, u(1)))
   const [released, again, twin] = await Promise.all([log.release(first), claimOf(log, u(2)), claimOf(log, u(3))])
   expect(released).toBe(true)
-  expect(held(again).uuid).toBe(u(2))
+  expect(claimIn(again).uuid).toBe(u(2))
   expect(twin).toMatchObject({ outcome: 'in-flight', earlier: { uuid: u(2) } })
   expect(await groups()).toHaveLength(2)
 })
 
-describe('whatever two processes do in whatever order, with starts and sweeps', () => {
+describe('random operations of two processes, with restarts and sweeps', () => {
   const process = fc.nat(1)
   const key = fc.constantFrom('a', 'b')
   const step = fc.oneof(
@@ -79,39 +75,39 @@ describe('whatever two processes do in whatever order, with starts and sweeps', 
   )
   let run = 0
 
-  test('the log says what the table says', async () => {
+  test('have the same outcomes in the log and in the table', async () => {
     const seen = new Set<string>()
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
         const keyId = `run ${run++}`
-        const stores = [temporary.store, second]
-        const logs = await Promise.all(stores.map((store) => logOf(store)))
+        const { nodes } = temporary
+        const logs = await openBoth()
         const table = temporary.store.idempotency
         const holders: IdempotencyClaim[] = []
         for (const [index, action] of steps.entries()) {
           if (action.kind === 'wait') temporary.clock.advance(action.seconds)
           if (action.kind === 'sweep') await temporary.store.claimGroups.sweep()
-          if (action.kind === 'restart') logs[action.process] = await logOf(stores[action.process]!)
+          if (action.kind === 'restart') logs[action.process] = await logOf(nodes[action.process]!)
           if (action.kind === 'claim') {
-            // One body in ten is another one.
-            const wish = { key: action.key, body: action.body === 0 ? 'other' : 'body', keyId }
-            const log = await claimOf(logs[action.process]!, u(index), wish)
-            expect(log).toEqual(await claimOf(table, u(index), wish))
+            // One body in ten differs.
+            const options = { key: action.key, body: action.body === 0 ? 'other' : 'body', keyId }
+            const log = await claimOf(logs[action.process]!, u(index), options)
+            expect(log).toEqual(await claimOf(table, u(index), options))
             seen.add(log.outcome)
             if ('claim' in log) holders.push(log.claim)
           }
           const holder = 'holder' in action ? holders[action.holder] : undefined
           if (holder === undefined || !('holder' in action)) continue
-          // No request lasts as long; a row past its time is still there until something deletes it.
+          // No request lasts as long. The table keeps an expired row until a sweep.
           if (now() >= holder.claimExpiresAtSeconds + PLACE.keepSeconds) continue
           const log = logs[action.process]!
-          const ask = async (claims: typeof table | LoggedClaims): Promise<unknown> => {
+          const change = async (claims: typeof table | LoggedClaims): Promise<unknown> => {
             if (action.kind === 'keep') return claims.markDispatched(holder, holder.claimExpiresAtSeconds + 900)
             if (action.kind === 'replace') return claims.replaceUuid(holder, u(1_000 + index))
             return claims.release(holder)
           }
-          const answer = await ask(log)
-          expect(answer).toEqual(await ask(table))
+          const answer = await change(log)
+          expect(answer).toEqual(await change(table))
           seen.add(`${action.kind} ${answer !== null && answer !== false}`)
         }
       }),
@@ -132,9 +128,9 @@ describe('whatever two processes do in whatever order, with starts and sweeps', 
   })
 })
 
-describe('claims that are made at once', () => {
-  test('in two processes: one is claimed, and everyone else hears what stands', async () => {
-    const logs = [await logOf(temporary.store), await logOf(second)]
+describe('simultaneous claims', () => {
+  test('in two processes: one succeeds, and the others receive its outcome', async () => {
+    const logs = await openBoth()
     for (let round = 0; round < 20; round++) {
       const race = () =>
         Promise.all(
@@ -143,38 +139,38 @@ describe('claims that are made at once', () => {
           ),
         )
       const results = await race()
-      expect(outcomes(results)).toEqual(['claimed', ...twins(7)])
-      const first = held(results.find((result) => 'claim' in result)!)
+      expect(outcomes(results)).toEqual(['claimed', ...inFlight(7)])
+      const first = claimIn(results.find((result) => 'claim' in result)!)
       temporary.clock.advance(CLAIM_SECONDS)
       const later = await race()
-      expect(outcomes(later)).toEqual([...twins(7), 'taken-over'])
-      expect(held(later.find((result) => 'claim' in result)!).uuid).toBe(first.uuid)
+      expect(outcomes(later)).toEqual([...inFlight(7), 'taken-over'])
+      expect(claimIn(later.find((result) => 'claim' in result)!).uuid).toBe(first.uuid)
     }
   })
 
-  test('are one row, and a key that comes twice among them is claimed once', async () => {
-    const log = await logOf(temporary.store)
+  test('are stored in one row, and a repeated key is claimed once', async () => {
+    const log = await openLog()
     const results = await Promise.all(
       Array.from({ length: 100 }, (_, index) => claimOf(log, u(index), { key: `${index % 60}` })),
     )
-    expect(outcomes(results)).toEqual([...Array<string>(60).fill('claimed'), ...twins(40)])
+    expect(outcomes(results)).toEqual([...Array<string>(60).fill('claimed'), ...inFlight(40)])
     expect(await groups()).toEqual([{ first_number: 0 }])
   })
 })
 
 describe('a process', () => {
-  test('knows after a start what was claimed before it', async () => {
-    for (let index = 0; index < 600; index++) await claimOf(await logOf(temporary.store), u(index), { key: `${index}` })
-    const log = await logOf(temporary.store)
+  test('knows earlier claims after a restart', async () => {
+    for (let index = 0; index < 600; index++) await claimOf(await openLog(), u(index), { key: `${index}` })
+    const log = await openLog()
     const again = await Promise.all(
       Array.from({ length: 600 }, (_, index) => claimOf(log, u(index + 1_000), { key: `${index}` })),
     )
-    expect(outcomes(again)).toEqual(twins(600))
+    expect(outcomes(again)).toEqual(inFlight(600))
     temporary.clock.advance(CLAIM_SECONDS)
-    expect(held(await claimOf(log, u(9_999), { key: '7' })).uuid).toBe(u(7))
+    expect(claimIn(await claimOf(log, u(9_999), { key: '7' })).uuid).toBe(u(7))
   })
 
-  test('is told of a store that is locked, claims nothing then, and goes on afterwards', async () => {
+  test('claims nothing while the store is locked, and continues afterwards', async () => {
     const impatient = await openStore({ target: temporary.target, clock: temporary.clock, lockLimitMs: 0 })
     try {
       const log = await logOf(impatient)
@@ -186,7 +182,7 @@ describe('a process', () => {
       )
       expect(await Promise.all(failed)).toEqual(Array<string>(5).fill('DEPENDENCY_UNAVAILABLE'))
       other.close()
-      await claimOf(await logOf(second), u(3), { key: '0' })
+      await claimOf(await logOf(temporary.nodes[1]), u(3), { key: '0' })
       expect((await claimOf(log, u(3), { key: '0' })).outcome).toBe('in-flight')
       expect((await claimOf(log, u(3), { key: '1' })).outcome).toBe('claimed')
       expect((await claimOf(log, u(4), { key: 'before' })).outcome).toBe('in-flight')
@@ -196,8 +192,8 @@ describe('a process', () => {
   })
 })
 
-test('ten thousand claims may wait: the next is refused at once, and half as many are too many for new requests', async () => {
-  const log = await logOf(temporary.store)
+test('at most ten thousand claims wait, and new requests are refused beyond five thousand', async () => {
+  const log = await openLog()
   expect(log.backlogMs()).toBe(0)
   const waiting = Array.from({ length: 4_999 }, (_, index) => claimOf(log, u(index), { key: `${index}` }))
   expect(log.backlogMs()).not.toBeNull()
@@ -210,11 +206,11 @@ test('ten thousand claims may wait: the next is refused at once, and half as man
 })
 
 describe('when a commit fails', () => {
-  /** A store of which a transaction fails as the test states. */
+  /** A log whose transactions fail as the test sets. */
   const failing = () => {
     const world = {
       fails: null as 'before' | 'after' | null,
-      /** Looks at rows of claims. */
+      /** Number of reads of claim rows. */
       reads: 0,
     }
     const { database } = temporary.store
@@ -241,7 +237,7 @@ describe('when a commit fails', () => {
     return { world, claims }
   }
 
-  test('after it took effect, its claims are known all the same', async () => {
+  test('after it took effect, its claims are known', async () => {
     const { world, claims } = failing()
     const log = await claims
     await claimOf(log, u(1), { key: 'first' })
@@ -251,28 +247,28 @@ describe('when a commit fails', () => {
     expect(await claimOf(log, u(3))).toMatchObject({ outcome: 'in-flight', earlier: { uuid: u(2) } })
   })
 
-  test('the claims that it fails do not wait any more', async () => {
+  test('its claims leave the queue', async () => {
     const { world, claims } = failing()
     const log = await claims
     for (const fails of ['before', 'after'] as const) {
       world.fails = fails
-      const asked = Array.from({ length: 9_000 }, (_, index) => claimOf(log, u(index), { key: `${fails} ${index}` }))
+      const claimed = Array.from({ length: 9_000 }, (_, index) => claimOf(log, u(index), { key: `${fails} ${index}` }))
       expect(log.backlogMs()).toBeNull()
-      expect((await Promise.allSettled(asked)).every(({ status }) => status === 'rejected')).toBe(true)
+      expect((await Promise.allSettled(claimed)).every(({ status }) => status === 'rejected')).toBe(true)
       expect(log.backlogMs()).not.toBeNull()
     }
     world.fails = null
     expect((await claimOf(log, u(1))).outcome).toBe('claimed')
   })
 
-  test('and when the time of claims is over, they are not looked for any more', async () => {
+  test('its claims are not read again after they expire', async () => {
     const { world, claims } = failing()
     const log = await claims
-    const first = held(await claimOf(log, u(1)))
+    const first = claimIn(await claimOf(log, u(1)))
     temporary.clock.advance(KEPT_SECONDS)
     await log.release(first)
     expect(world.reads).toBe(1)
-    // A commit without a claim, after which the old ones are forgotten.
+    // A commit without a claim, after which expired claims are forgotten.
     temporary.clock.advance(60)
     await log.release({ ...first, idempotencyKey: 'unknown' })
     await log.release(first)
@@ -280,10 +276,10 @@ describe('when a commit fails', () => {
   })
 })
 
-test('a key that is asked for over and over is found as quickly as any other', async () => {
-  const log = await logOf(temporary.store)
+test('each claim of a repeated key replaces the previous one in the index', async () => {
+  const log = await openLog()
   for (let index = 0; index < 300; index++) {
-    const claim = held(await claimOf(log, u(index)))
+    const claim = claimIn(await claimOf(log, u(index)))
     expect(await log.release(claim)).toBe(true)
   }
   await Promise.all(Array.from({ length: 20 }, (_, index) => claimOf(log, u(index))))
@@ -291,9 +287,9 @@ test('a key that is asked for over and over is found as quickly as any other', a
   expect(entries.map(({ claims }) => readReplaces(claims, 0))).toEqual([0, ...Array<number>(600).fill(1)])
 })
 
-describe('groups past their time', () => {
-  test('are deleted, except the newest: numbers go on from it, for this process and for others', async () => {
-    const logs = [await logOf(temporary.store), await logOf(second)]
+describe('expired groups', () => {
+  test('are deleted, except the newest, after which every process continues the numbers', async () => {
+    const logs = await openBoth()
     for (let index = 0; index < 5; index++) await claimOf(logs[0]!, u(index), { key: `${index}` })
     temporary.clock.advance(KEPT_SECONDS - 1)
     expect(await temporary.store.claimGroups.sweep()).toBe(0)
@@ -302,24 +298,24 @@ describe('groups past their time', () => {
     expect(await temporary.store.claimGroups.sweep()).toBe(0)
     expect(await groups()).toEqual([{ first_number: 4 }])
     expect((await claimOf(logs[0]!, u(10), { key: '0' })).outcome).toBe('claimed')
-    expect((await claimOf(await logOf(second), u(11), { key: '0' })).outcome).toBe('in-flight')
+    expect((await claimOf(await logOf(temporary.nodes[1]), u(11), { key: '0' })).outcome).toBe('in-flight')
     expect((await claimOf(logs[1]!, u(12), { key: '0' })).outcome).toBe('in-flight')
     expect((await claimOf(logs[1]!, u(13), { key: '4' })).outcome).toBe('claimed')
   })
 
-  test('stay as long as one of their claims is kept for longer', async () => {
-    const log = await logOf(temporary.store)
-    const claim = held(await claimOf(log, u(1), { key: 'long' }))
+  test('stay until the last of their claims expires', async () => {
+    const log = await openLog()
+    const claim = claimIn(await claimOf(log, u(1), { key: 'long' }))
     const [marked] = await Promise.all([log.markDispatched(claim, now() + 3_600), claimOf(log, u(2), { key: 'short' })])
     expect(marked).toBe(true)
     await claimOf(log, u(5), { key: 'in a newer group' })
     temporary.clock.advance(3_599)
     await temporary.store.upkeep.sweep()
-    expect(held(await claimOf(log, u(3), { key: 'long' })).uuid).toBe(u(1))
-    expect(held(await claimOf(log, u(4), { key: 'short' })).uuid).toBe(u(4))
+    expect(claimIn(await claimOf(log, u(3), { key: 'long' })).uuid).toBe(u(1))
+    expect(claimIn(await claimOf(log, u(4), { key: 'short' })).uuid).toBe(u(4))
   })
 
-  test('a sweep goes on until nothing is left of them', async () => {
+  test('are deleted completely by one sweep', async () => {
     const table = createClaimGroupTable(databaseScope(temporary.store.database, temporary.clock))
     for (let index = 0; index < 1_100; index++) {
       await table.append({ firstNumber: index, claims: new Uint8Array(64) }, START_SECONDS + 1)
@@ -330,14 +326,14 @@ describe('groups past their time', () => {
   })
 })
 
-test('a clock that is set ahead frees no key while a signature under it may be usable', async () => {
+test('a clock that is set ahead frees no key whose signature may be usable', async () => {
   const log = await openLoggedClaims({
     database: temporary.store.database,
     clock: temporary.clock,
     node: 'this',
     usableSeconds: 200,
   })
-  const first = held(await claimOf(log, u(1)))
+  const first = claimIn(await claimOf(log, u(1)))
   temporary.clock.step(KEPT_SECONDS)
   // The process forgets positions once per minute.
   temporary.clock.advance(60)
@@ -345,22 +341,22 @@ test('a clock that is set ahead frees no key while a signature under it may be u
   expect(await log.markDispatched(first, 0)).toBe(true)
   await claimOf(log, u(2), { key: 'newest' })
   await temporary.store.upkeep.sweep()
-  expect(held(await claimOf(log, u(4))).uuid).toBe(u(1))
+  expect(claimIn(await claimOf(log, u(4))).uuid).toBe(u(1))
   temporary.clock.advance(KEPT_SECONDS)
-  expect(held(await claimOf(log, u(5))).uuid).toBe(u(5))
+  expect(claimIn(await claimOf(log, u(5))).uuid).toBe(u(5))
 })
 
-test('claims whose outcomes are in another decision log stay in flight as long as they are kept', async () => {
-  await claimOf(await logOf(temporary.store), u(1), { key: 'restored' })
+test('claims with outcomes in another decision log stay in flight until they expire', async () => {
+  await claimOf(await openLog(), u(1), { key: 'restored' })
   // A process that does not attest changes nothing.
-  await logOf(second, null)
+  await logOf(temporary.nodes[1], null)
   expect(await temporary.store.deployment.read('claim_log_owner')).toBe('0 this')
-  for (const store of [temporary.store, second]) {
+  for (const store of temporary.nodes) {
     const log = await logOf(store, 'restored')
     temporary.clock.advance(CLAIM_SECONDS)
     const kept = { outcome: 'in-flight', expiresAtSeconds: START_SECONDS + KEPT_SECONDS }
     expect(await claimOf(log, u(2), { key: 'restored' })).toMatchObject(kept)
-    const key = `own of ${store === second}`
+    const key = `own of ${store === temporary.store}`
     await claimOf(log, u(3), { key })
     temporary.clock.advance(CLAIM_SECONDS)
     expect((await claimOf(log, u(4), { key })).outcome).toBe('taken-over')
@@ -370,8 +366,8 @@ test('claims whose outcomes are in another decision log stay in flight as long a
   expect((await claimOf(later, u(5), { key: 'restored' })).outcome).toBe('claimed')
 })
 
-describe('at the first start after an older version', () => {
-  test('more claims than may wait at once are carried over', async () => {
+describe('at the first start after an upgrade', () => {
+  test('more claims than the queue holds are migrated', async () => {
     await temporary.store.database.execute(
       `WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < 10999)
        INSERT INTO idempotency (organization_id, key_id, idempotency_key, body_hash, uuid, claim_expires_at_seconds,
@@ -379,22 +375,22 @@ describe('at the first start after an older version', () => {
        SELECT ?, 'key', 'old ' || n, ?, '00000000-0000-4000-8000-' || printf('%012d', n), ?, ? FROM numbers`,
       [organizationId, bodyHash('body'), START_SECONDS + 30, START_SECONDS + 300],
     )
-    const log = await logOf(temporary.store)
+    const log = await openLog()
     temporary.clock.advance(30)
     for (const number of [0, 10_999]) {
-      expect(held(await claimOf(log, u(20_000), { key: `old ${number}` })).uuid).toBe(u(number))
+      expect(claimIn(await claimOf(log, u(20_000), { key: `old ${number}` })).uuid).toBe(u(number))
     }
   })
 
-  test('claims in rows are carried over, answered or not, as long as they are kept; sessions’ are not', async () => {
+  test('rows of attestations are migrated until they expire, answered or not, and rows of sessions are not', async () => {
     const table = temporary.store.idempotency
-    const answered = held(await claimOf(table, u(1), { key: 'answered' }))
+    const answered = claimIn(await claimOf(table, u(1), { key: 'answered' }))
     await table.complete(answered, { status: 200, body: '{}' }, START_SECONDS + 300)
     temporary.clock.advance(10)
-    const cutOff = held(await claimOf(table, u(2), { key: 'cut off' }))
+    const cutOff = claimIn(await claimOf(table, u(2), { key: 'cut off' }))
     const session = '01890000-0000-7000-8000-000000000000'
     await claimOf(table, session, { key: 'session' })
-    const log = await logOf(temporary.store)
+    const log = await openLog()
     expect(await claimOf(log, u(3), { key: 'cut off' })).toEqual({
       outcome: 'in-flight',
       expiresAtSeconds: START_SECONDS + 10 + CLAIM_SECONDS,
@@ -405,36 +401,36 @@ describe('at the first start after an older version', () => {
     expect(await claimOf(log, u(5), { key: 'answered', body: 'other' })).toEqual({ outcome: 'mismatch' })
     const again = await claimOf(log, u(6), { key: 'answered' })
     expect(again).toMatchObject({ outcome: 'taken-over', uuidSinceSeconds: START_SECONDS })
-    expect(held(again).uuid).toBe(u(1))
-    // The older version ran once more, and claimed; so did another node of a deployment that was moved here.
+    expect(claimIn(again).uuid).toBe(u(1))
+    // The older version ran again and claimed, as did another node of a deployment that was moved to SQLite.
     await claimOf(table, u(7), { key: 'late' })
     const elsewhere = { node: 'other', usableSeconds: 900, keepSeconds: 300 }
     const at = now() + CLAIM_SECONDS
-    const signed = held(await table.claim(organizationId, 'key', 'moved', bodyHash('body'), u(9), at, elsewhere))
+    const signed = claimIn(await table.claim(organizationId, 'key', 'moved', bodyHash('body'), u(9), at, elsewhere))
     await table.markDispatched(signed, 0)
     const own = await table.claim(organizationId, 'key', 'own', bodyHash('body'), u(11), at, {
       ...elsewhere,
       node: 'this',
     })
-    await table.markDispatched(held(own), 0)
+    await table.markDispatched(claimIn(own), 0)
     await table.claim(organizationId, 'key', 'not signed', bodyHash('body'), u(10), at, elsewhere)
-    const next = await logOf(second)
+    const next = await logOf(temporary.nodes[1])
     expect((await claimOf(next, u(8), { key: 'late' })).outcome).toBe('in-flight')
     temporary.clock.advance(CLAIM_SECONDS + 299)
     expect((await claimOf(next, u(8), { key: 'moved' })).outcome).toBe('in-flight')
-    expect(held(await claimOf(next, u(8), { key: 'own' })).uuid).toBe(u(11))
+    expect(claimIn(await claimOf(next, u(8), { key: 'own' })).uuid).toBe(u(11))
     expect((await claimOf(next, u(8), { key: 'not signed' })).outcome).toBe('claimed')
   })
 
-  test('what another node of a deployment that was moved here answered is answered again', async () => {
+  test('answers of another node of a deployment that was moved to SQLite are repeated', async () => {
     const table = temporary.store.idempotency
     const elsewhere = { node: 'other', usableSeconds: 900, keepSeconds: 300 }
     const at = now() + CLAIM_SECONDS
-    const answered = held(await table.claim(organizationId, 'key', 'moved', bodyHash('body'), u(1), at, elsewhere))
+    const answered = claimIn(await table.claim(organizationId, 'key', 'moved', bodyHash('body'), u(1), at, elsewhere))
     await table.markDispatched(answered, 0)
     const response = { status: 200, body: '{"is_compliant":true}' }
     await table.complete(answered, response, START_SECONDS + 300)
-    const logs = [await logOf(temporary.store), await logOf(second)]
+    const logs = await openBoth()
     for (const log of logs) {
       const moved = (body = 'body') => claimOf(log, u(2), { key: 'moved', body })
       expect(await moved()).toEqual({ outcome: 'completed', uuid: u(1), response })
@@ -443,7 +439,7 @@ describe('at the first start after an older version', () => {
     temporary.clock.advance(300)
     const log = logs[0]!
     expect((await claimOf(log, u(2), { key: 'moved' })).outcome).toBe('claimed')
-    // The row is still there.
+    // The row still exists.
     expect((await claimOf(log, u(3), { key: 'moved' })).outcome).toBe('in-flight')
   })
 })

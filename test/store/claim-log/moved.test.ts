@@ -1,3 +1,4 @@
+// Claims of a claim log after the deployment was moved to PostgreSQL.
 import { beforeEach, expect, test } from 'bun:test'
 import { type ClaimEntry, digestOf, entryBytes } from '../../../src/store/claim-log/entry.ts'
 import { withMovedClaims } from '../../../src/store/claim-log/moved.ts'
@@ -30,7 +31,7 @@ describeStores((open) => {
     const place = { node, usableSeconds: 300, keepSeconds: 600 }
     return table.claim(organizationId, 'key', idempotencyKey, bodyHash(body), uuid, until, place)
   }
-  /** As the log over SQLite had it: claimed in the first second under this uuid. */
+  /** An entry of the SQLite log, claimed in the first second. */
   const entryOf = (idempotencyKey: string, number: number, changes: Partial<ClaimEntry> = {}): ClaimEntry => ({
     digest: digestOf({ organizationId, keyId: 'key', idempotencyKey }),
     bodyHash: bodyHash('body'),
@@ -47,11 +48,11 @@ describeStores((open) => {
     await temporary.store.claimGroups.append({ firstNumber: 7, claims }, START_SECONDS + 600)
   }
 
-  test('without a log that was copied the table stays as it is', async () => {
+  test('the table is not wrapped if no log was copied', async () => {
     expect(await opened()).toBe(temporary.store.idempotency)
   })
 
-  test('a retry from before the move is told what it would have been told without', async () => {
+  test('a retry of a request from before the move has the same outcome', async () => {
     await copied(entryOf('other', 1), entryOf('pay', 2), entryOf('old', 3, { keepUntilSeconds: START_SECONDS + 40 }))
     const table = await opened()
     expect(await claim(table, 'pay', u(10))).toEqual({
@@ -67,7 +68,7 @@ describeStores((open) => {
     expect(await claim(table, 'old', u(14))).toMatchObject({ outcome: 'claimed', claim: { uuid: u(14) } })
   })
 
-  test('the newest entry counts, a key that was given up is free, and a row that is there stays', async () => {
+  test('the newest entry counts, a released key is free, and an existing row stays', async () => {
     await copied(
       entryOf('changed', 1),
       entryOf('free', 2),
@@ -83,14 +84,14 @@ describeStores((open) => {
     expect(await temporary.store.idempotency.listKept()).toMatchObject([{ uuid: u(3) }])
   })
 
-  test('another node signs nothing under a claim until its signature is unusable, and then a new uuid', async () => {
+  test('another node claims a key only after its signature is unusable, with a new uuid', async () => {
     await copied(entryOf('pay', 1), entryOf('lost', 2), entryOf('lost', 3))
     await temporary.store.deployment.replace('claim_log_owner', '8 one')
     const table = await opened()
     const elsewhere = (key: string, number: number, node = 'two') => claim(table, key, u(number), { node })
     temporary.clock.advance(CLAIM_SECONDS + 299)
     expect(await elsewhere('lost', 10)).toMatchObject({ outcome: 'in-flight' })
-    // No known log has the claims that were made before the owner's.
+    // No known log has the claims from before the owner's.
     for (const node of ['one', 'two']) expect(await elsewhere('pay', 11, node)).toMatchObject({ outcome: 'in-flight' })
     expect(await elsewhere('lost', 12, 'one')).toMatchObject({ outcome: 'taken-over', claim: { uuid: u(3) } })
     temporary.clock.advance(1)

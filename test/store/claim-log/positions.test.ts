@@ -1,3 +1,4 @@
+// Positions of claims in the claim log by their digests, and the encoding of entries.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {
@@ -9,7 +10,7 @@ import {
 } from '../../../src/store/claim-log/entry.ts'
 import { createPositions } from '../../../src/store/claim-log/positions.ts'
 
-/** The start of an entry whose digest follows from a number. */
+/** Starts of entries, each with the digest of its number. */
 const digests = (count: number): Uint8Array => {
   const bytes = new Uint8Array(count * ENTRY_BYTES)
   for (let index = 0; index < count; index++) {
@@ -18,12 +19,12 @@ const digests = (count: number): Uint8Array => {
   return bytes
 }
 
-test('every claim is found by its digest, the newest first, and hardly anything else', () => {
+test('every claim is found by its digest, newest first, with few false positives', () => {
   const COUNT = 60_000
   const bytes = digests(COUNT + 2_000)
   const positions = createPositions()
   for (let index = 0; index < COUNT; index++) positions.add(bytes, index * ENTRY_BYTES, index, 100, 0)
-  // A second claim of some digests.
+  // A second claim for some digests.
   for (let index = 0; index < 100; index++) positions.add(bytes, index * ENTRY_BYTES, COUNT + index, 100, 0)
   const found = (index: number) => positions.find(bytes.subarray(index * ENTRY_BYTES))
   for (let index = 0; index < COUNT; index++) {
@@ -37,7 +38,7 @@ test('every claim is found by its digest, the newest first, and hardly anything 
   expect(wrong).toBeLessThan(40)
 })
 
-test('a claim that replaces another takes its slot, so that a key which comes again and again fills nothing', () => {
+test('a claim takes the slot of the claim that it replaces', () => {
   const bytes = digests(10)
   const positions = createPositions()
   const found = (index: number) => positions.find(bytes.subarray(index * ENTRY_BYTES))
@@ -48,16 +49,16 @@ test('a claim that replaces another takes its slot, so that a key which comes ag
   }
   expect(found(1)).toEqual([number - 2])
   expect(found(2)).toEqual([number - 1])
-  // What it replaces may be forgotten, or never have been known.
+  // The replaced claim can be forgotten or unknown.
   positions.add(bytes, 3 * ENTRY_BYTES, number, 100, 7)
   expect(found(3)).toEqual([number])
 })
 
-test('keys that were chosen to meet in one slot do not: a search stays short', () => {
+test('chosen keys cannot fill one slot', () => {
   const COUNT = 60_000
   const bytes = new Uint8Array(COUNT * ENTRY_BYTES)
   const view = new DataView(bytes.buffer)
-  // They differ only in what does not decide a slot by itself: a caller can choose the rest of a hash.
+  // The digests differ only in the part that a caller can choose.
   for (let index = 0; index < COUNT; index++) view.setUint32(index * ENTRY_BYTES + 4, index)
   const positions = createPositions()
   const startedMs = performance.now()
@@ -65,11 +66,11 @@ test('keys that were chosen to meet in one slot do not: a search stays short', (
   for (let index = 0; index < COUNT; index += 600) {
     expect(positions.find(bytes.subarray(index * ENTRY_BYTES))).toContain(index)
   }
-  // In one slot these are 1,800 million steps, which take seconds.
+  // In one slot, this would be 1,800 million steps, which take seconds.
   expect(performance.now() - startedMs).toBeLessThan(1_000)
 })
 
-test('more claims than a generation holds are found all the same', () => {
+test('more claims than one generation holds are found', () => {
   const COUNT = 2_600_000
   const random = new Uint32Array((COUNT * ENTRY_BYTES) / 4 / 8 + 16)
   let state = 1
@@ -77,7 +78,7 @@ test('more claims than a generation holds are found all the same', () => {
     state = Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + at
     random[at] = state
   }
-  // Overlapping pieces of random bytes: eight of them decide.
+  // Overlapping pieces of random bytes, of which eight decide.
   const bytes = new Uint8Array(random.buffer)
   const positions = createPositions()
   for (let number = 0; number < COUNT; number++) positions.add(bytes, number * 8, number, 100, 0)
@@ -86,7 +87,7 @@ test('more claims than a generation holds are found all the same', () => {
   }
 })
 
-test('claims are forgotten once the last one of their time is past its own, and numbers may have gaps', () => {
+test('a generation is forgotten when its last claim expires, and numbers can have gaps', () => {
   const bytes = digests(10_000)
   const positions = createPositions()
   const add = (index: number, number: number, keepUntilSeconds: number): void =>
@@ -94,21 +95,22 @@ test('claims are forgotten once the last one of their time is past its own, and 
   const found = (index: number) => positions.find(bytes.subarray(index * ENTRY_BYTES)).length > 0
   for (let index = 0; index < 4_096; index++) add(index, index, 100)
   for (let index = 4_096; index < 9_000; index++) add(index, index + 5_000_000, index === 5_000 ? 300 : 200)
-  positions.forget(99)
-  expect([found(0), found(4_095), found(4_096), found(8_999)]).toEqual([true, true, true, true])
-  positions.forget(100)
-  expect([found(0), found(4_095), found(4_096), found(8_999)]).toEqual([false, false, true, true])
-  positions.forget(299)
-  expect(found(5_000)).toBe(true)
-  positions.forget(300)
-  expect(found(5_000)).toBe(false)
+  for (const [atSeconds, expected] of [
+    [99, [true, true, true, true]],
+    [100, [false, false, true, true]],
+    [299, [false, false, true, true]],
+    [300, [false, false, false, false]],
+  ] as const) {
+    positions.forget(atSeconds)
+    expect([0, 4_095, 5_000, 8_999].map(found)).toEqual([...expected])
+  }
   add(9_001, 9_000_000, 400)
   add(9_002, 99_000_000, 400)
   expect(positions.find(bytes.subarray(9_001 * ENTRY_BYTES))).toEqual([9_000_000])
   expect(positions.find(bytes.subarray(9_002 * ENTRY_BYTES))).toEqual([99_000_000])
 })
 
-test('an entry is read as it was written', () => {
+test('an entry is decoded to the encoded value', () => {
   const hash = fc.uint8Array({ minLength: 16, maxLength: 16 })
   const seconds = fc.nat(0xffff_ffff)
   const entry: fc.Arbitrary<PlacedEntry> = fc.record({
