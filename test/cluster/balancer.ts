@@ -1,5 +1,5 @@
-// The sample configuration of deploy/nginx.conf as a running nginx on loopback: its addresses, certificates and places for
-// files are replaced, and nothing else. One process, stopped by its starter.
+// A running nginx on loopback with the sample configuration deploy/nginx.conf, except for addresses, certificates and paths
+// of files.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { startWatchdog } from '../support/watchdog.ts'
 
 const SAMPLE = join(import.meta.dir, '..', '..', 'deploy', 'nginx.conf')
 
-/** Where one node listens: `host:port` of its three listeners. */
+/** `host:port` of the three listeners of a node. */
 export interface NodeAddresses {
   readonly api: string
   readonly portal: string
@@ -18,7 +18,7 @@ export interface NodeAddresses {
 
 const findNginx = (): string | null => Bun.which('nginx', { PATH: `${process.env['PATH'] ?? ''}:/usr/sbin` })
 
-/** Why tests behind a balancer are skipped; null where they run. */
+/** Reason to skip tests behind a balancer; null if they run. */
 export const NGINX_MISSING: string | null = findNginx() === null ? 'nginx is not installed' : null
 
 const serversOf = (kind: keyof NodeAddresses, nodes: readonly NodeAddresses[]): string =>
@@ -31,15 +31,15 @@ const serversOf = (kind: keyof NodeAddresses, nodes: readonly NodeAddresses[]): 
 
 export interface SampleChanges {
   readonly nodes: readonly NodeAddresses[]
-  /** The ports of the three servers, in the order of the sample. */
+  /** Ports of the three servers. */
   readonly ports: Readonly<Record<keyof NodeAddresses, number>>
-  /** For its own files. */
+  /** Folder of the files of nginx. */
   readonly folder: string
-  /** Lets anyone ask what the sample shows to nobody: a node's health, and metrics from this address. */
+  /** Address whose metrics are public, unlike in the sample; null if none are. */
   readonly metricsFrom: string | null
 }
 
-/** The sample for these nodes, without TLS. */
+/** Returns the sample for these nodes, without TLS. */
 export const configureNginx = ({ nodes, ports, folder, metricsFrom }: SampleChanges): string => {
   let text = readFileSync(SAMPLE, 'utf8')
   for (const [kind, port] of [
@@ -67,16 +67,16 @@ export const configureNginx = ({ nodes, ports, folder, metricsFrom }: SampleChan
 }
 
 export interface Balancer {
-  /** `http://…` of the API. */
+  /** Base URL of the API. */
   readonly api: string
   readonly portal: string
   readonly dashboard: string
-  /** What it logged as warnings and errors. */
+  /** Logged warnings and errors. */
   errors(): string
   stop(): Promise<void>
 }
 
-/** Starts nginx before these nodes and waits until it listens. */
+/** Starts nginx in front of these nodes and waits until it listens. */
 export const startBalancer = async (
   nodes: readonly NodeAddresses[],
   metricsFrom: string | null = null,

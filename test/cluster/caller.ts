@@ -1,4 +1,4 @@
-// Calls of a cluster's APIs: at a node's own address, or at the balancer's.
+// Requests to the APIs of a cluster, at a node or the balancer.
 import { expect } from 'bun:test'
 import { createHash } from 'node:crypto'
 
@@ -11,11 +11,11 @@ export interface Attested {
 
 export const JSON_TYPE = { 'content-type': 'application/json' }
 
-/** Anyone's: the hash of this text. */
+/** An address derived from the hash of the name. */
 export const walletOf = (name: string): string =>
   `0x${createHash('sha256').update(`cluster wallet ${name}`).digest('hex').slice(0, 40)}`
 
-/** On a connection of its own where `connection: close` is among the headers. */
+/** Attests the demo wallet. The header `connection: close` makes it use a separate connection. */
 export const attest = (base: string, values: Values, headers: Values = {}, signal?: AbortSignal): Promise<Response> =>
   fetch(`${base}/v2/attestation`, {
     method: 'POST',
@@ -35,7 +35,7 @@ export const attested = async (base: string, values: Values, headers: Values = {
   return JSON.parse(text) as Attested
 }
 
-/** A call of the admin API of one node, which has to succeed. */
+/** Sends a request to the admin API of a node. @throws Error if it fails */
 export const administer = async (
   dashboard: string,
   values: Values,
@@ -69,12 +69,12 @@ export const register = async (base: string, values: Values, wallet: string): Pr
 }
 
 export interface Followed {
-  /** Resolves once an event with this status was read; with the time it was read, by performance.now(). */
+  /** Waits for an event with this status. @returns its time by performance.now() */
   status(wanted: string): Promise<number>
   leave(): void
 }
 
-/** A session's event stream. Resolves once it has opened. */
+/** Opens the event stream of a session. */
 export const follow = async (base: string, values: Values, sessionId: string): Promise<Followed> => {
   const controller = new AbortController()
   const response = await fetch(`${base}/api/v1/status/realtime/individual/${sessionId}`, {

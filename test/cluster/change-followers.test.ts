@@ -1,4 +1,4 @@
-// What a change made elsewhere drops here, and what the pool learns of it.
+// Changes of other processes invalidate caches and reach the pool, and the leases that depend on the change feed.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { followChanges } from '../../src/cluster/change-followers.ts'
 import { type Change, type ChangeTopic, recordChange } from '../../src/store/changes.ts'
@@ -16,18 +16,18 @@ beforeEach(async () => {
   temporary = await openTemporaryStore()
   calls = []
   attestersBehindSinceMs = null
-  const note = (what: string) => (): void => void calls.push(what)
-  const log = { warn: note('warning'), error: note('error') } as never
+  const record = (name: string) => (): void => void calls.push(name)
+  const log = { warn: record('warning'), error: record('error') } as never
   feed = followChanges(temporary.store, temporary.clock, log, {
-    catalog: { invalidate: note('catalog'), clear: note('catalog cleared') } as never,
+    catalog: { invalidate: record('catalog'), clear: record('catalog cleared') } as never,
     authenticator: {
-      invalidate: note('key'),
-      clear: note('keys cleared'),
+      invalidate: record('key'),
+      clear: record('keys cleared'),
       renewLease: (untilMs: number) => void calls.push(`keys until ${untilMs}`),
     } as never,
-    pool: { noteChange: note('pool'), renewLease: (untilMs) => void calls.push(`lease ${untilMs}`) },
-    attesters: { reload: note('attesters'), behindSinceMs: () => attestersBehindSinceMs },
-    endProcess: note('end'),
+    pool: { noteChange: record('pool'), renewLease: (untilMs) => void calls.push(`lease ${untilMs}`) },
+    attesters: { reload: record('attesters'), behindSinceMs: () => attestersBehindSinceMs },
+    endProcess: record('end'),
   })
 })
 afterEach(async () => {
@@ -42,7 +42,7 @@ const changesOf = async (change: () => Promise<unknown>): Promise<readonly strin
   return calls
 }
 
-test('keys and the pool have a lease from the start of a read, and no longer than the feed is healthy', async () => {
+test('keys and the pool have a lease from the start of a read, for as long as the feed is healthy', async () => {
   temporary.clock.advance(5)
   await feed.start()
   expect(calls).toEqual(['keys until 7000', 'lease 7000'])
@@ -65,53 +65,53 @@ test.each<[ChangeTopic, readonly string[]]>([
   ['attester', ['attesters', ...LEASE]],
   ['session', [...LEASE]],
   ['list', [...LEASE]],
-])('%s: what it affects is dropped, then the pool notes it, then its lease is renewed', async (topic, expected) => {
+])('a change of %s invalidates its cache, reaches the pool, and then renews the leases', async (topic, expected) => {
   await feed.start()
   const change = { topic, subjectId: 'subject', organizationId: null }
   const commit = () => temporary.store.database.transaction((transaction) => recordChange(transaction, change, 0))
   expect(await changesOf(commit)).toEqual(expected)
 })
 
-test('once its lease has ended, the pool waits until the changes of before have taken effect', async () => {
-  let behindSinceMs: number | null = null
-  await feed.follow({ followChange: () => undefined, resync: () => undefined, behindSinceMs: () => behindSinceMs })
-  const leases = async (seconds: number): Promise<readonly string[]> => {
-    temporary.clock.advance(seconds)
-    return changesOf(async () => undefined)
-  }
+const followWithDelay = async () => {
+  const part = { behindSinceMs: null as number | null }
+  await feed.follow({ followChange: () => undefined, resync: () => undefined, behindSinceMs: () => part.behindSinceMs })
+  return part
+}
+const leasesAfter = (seconds: number): Promise<readonly string[]> => {
+  temporary.clock.advance(seconds)
+  return changesOf(async () => undefined)
+}
+
+test('after the lease has ended, the pool waits until earlier changes have taken effect', async () => {
+  const part = await followWithDelay()
   await feed.start()
-  behindSinceMs = 0
-  // Lists are read within the lease’s own time.
-  expect(await leases(1.5)).toEqual(['keys until 3500', 'lease 3500'])
-  behindSinceMs = 3_500
-  expect(await leases(2)).toEqual([])
-  expect(await leases(1)).toEqual([])
-  // A list that changes all the time does not keep the pool waiting.
-  behindSinceMs = 3_501
-  expect(await leases(0.5)).toEqual(['keys until 7000', 'lease 7000'])
-  behindSinceMs = null
+  part.behindSinceMs = 0
+  // Lists are read within the time of the lease.
+  expect(await leasesAfter(1.5)).toEqual(['keys until 3500', 'lease 3500'])
+  part.behindSinceMs = 3_500
+  expect(await leasesAfter(2)).toEqual([])
+  expect(await leasesAfter(1)).toEqual([])
+  // A list that changes all the time does not delay the pool.
+  part.behindSinceMs = 3_501
+  expect(await leasesAfter(0.5)).toEqual(['keys until 7000', 'lease 7000'])
+  part.behindSinceMs = null
   attestersBehindSinceMs = 7_000
-  expect(await leases(5)).toEqual([])
+  expect(await leasesAfter(5)).toEqual([])
   attestersBehindSinceMs = null
-  expect(await leases(0)).toEqual(['keys until 12000', 'lease 12000'])
+  expect(await leasesAfter(0)).toEqual(['keys until 12000', 'lease 12000'])
 })
 
-test('a part that is behind for four seconds ends the lease of the keys and the pool', async () => {
-  let behindSinceMs: number | null = null
+test('a part that is behind for four seconds ends the leases of the keys and the pool', async () => {
   await feed.start()
-  await feed.follow({ followChange: () => undefined, resync: () => undefined, behindSinceMs: () => behindSinceMs })
-  const leases = (seconds: number): Promise<readonly string[]> => {
-    temporary.clock.advance(seconds)
-    return changesOf(async () => undefined)
-  }
-  behindSinceMs = 0
-  for (const seconds of [1, 1, 1]) expect(await leases(seconds)).toHaveLength(2)
-  expect(await leases(1)).toEqual([])
-  behindSinceMs = null
-  expect(await leases(0)).toEqual(['keys until 6000', 'lease 6000'])
+  const part = await followWithDelay()
+  part.behindSinceMs = 0
+  for (const seconds of [1, 1, 1]) expect(await leasesAfter(seconds)).toHaveLength(2)
+  expect(await leasesAfter(1)).toEqual([])
+  part.behindSinceMs = null
+  expect(await leasesAfter(0)).toEqual(['keys until 6000', 'lease 6000'])
 })
 
-test('a part learns of the changes that are made while it is loaded', async () => {
+test('a part receives the changes that are made during its load', async () => {
   await feed.start()
   const followed: Change[] = []
   await feed.follow({
@@ -126,22 +126,18 @@ test('a part learns of the changes that are made while it is loaded', async () =
   expect(followed).toMatchObject([{ topic: 'organization' }])
 })
 
-test('changes that were missed count as a change of everything', async () => {
+test('missed changes invalidate all caches', async () => {
   await temporary.store.database.execute("UPDATE counters SET value = 9 WHERE name = 'changes'", [])
   await feed.start()
   const setBack = () => temporary.store.database.execute("UPDATE counters SET value = 8 WHERE name = 'changes'", [])
   expect(await changesOf(setBack)).toEqual(['keys cleared', 'catalog cleared', 'pool', 'attesters', ...LEASE])
 })
 
-test('the process ends once the store was moved, without a further lease', async () => {
+test('the process ends without a further lease after the store was moved', async () => {
   await feed.start()
   await temporary.store.database.transaction((transaction) => markMoved(transaction, temporary.target))
   calls = []
-  const errors = await feed.poll().then(
-    () => 'no error',
-    (error: unknown) => error,
-  )
-  expect(errors).toBeInstanceOf(StoreMovedError)
+  await expect(feed.poll()).rejects.toBeInstanceOf(StoreMovedError)
   await until(() => calls.length > 0)
   expect(calls).toEqual(['error', 'end'])
   expect(feed.healthy()).toBe(false)

@@ -1,9 +1,9 @@
-// A start claims the addresses that its roles need, and no others.
+// A start claims only the addresses of its roles.
 import { expect, test } from 'bun:test'
 import { claimListenAddresses } from '../../src/cluster/claim-listen-addresses.ts'
 import { parseListen, parseRoles } from '../../src/config/setting-values.ts'
 
-test('an address that is in use stops a process that serves there, and only such a process', () => {
+test('an address in use stops only a process whose roles need it', () => {
   const other = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
   try {
     const anywhere = parseListen(':0')

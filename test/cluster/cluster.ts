@@ -1,5 +1,5 @@
-// Several nodes over one PostgreSQL, as an operator sets them up: each has a data folder of its own, and what nodes must
-// have in common (keystores, secrets, evidence) lies in one folder that each of them finds in its place. All on loopback.
+// Several nodes with one PostgreSQL on loopback. Each node has its own data folder with links to the shared keystores,
+// secrets and evidence.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,46 +7,46 @@ import { type CommandResult, runCountersign } from '../service/run-to-end.ts'
 import { freePort, type RunningService, startAlone } from '../service/start-service.ts'
 import type { NodeAddresses } from './balancer.ts'
 
-/** What all nodes share besides the database. */
+/** Folders that all nodes share. */
 const SHARED_FOLDERS = ['keystores', 'secrets', 'evidence']
 
 export interface Node {
   readonly index: number
   readonly dataDirectory: string
   readonly addresses: NodeAddresses
-  /** `http://…` of its own listeners. */
+  /** Base URL of its own listener. */
   readonly api: string
   readonly dashboard: string
-  /** The service of its last start. */
+  /** The running service. */
   service(): RunningService
-  /** From another checkout of the program where one is given. */
+  /** Starts the node, optionally from another checkout of the program. */
   start(root?: string): Promise<void>
-  /** SIGTERM to its supervisor; its exit code. */
+  /** Sends SIGTERM to its supervisor. @returns the exit code */
   stop(): Promise<number>
-  /** SIGKILL to all its processes at once, as when the machine is gone. */
+  /** Sends SIGKILL to all its processes, which simulates the loss of the machine. */
   kill(): Promise<void>
-  /** Its process ids, the supervisor's first. */
+  /** Process ids, the supervisor's first. */
   pids(): readonly number[]
-  /** A `countersign` command on this node. */
+  /** Runs a `countersign` command on the node. */
   run(...commandArguments: readonly string[]): Promise<CommandResult>
 }
 
 export interface Cluster {
   readonly nodes: readonly Node[]
-  /** What the first start made. */
+  /** Values of the quickstart file of the first start. */
   readonly quickstart: Readonly<Record<string, string>>
-  /** Stops all nodes that run and removes their folders. */
+  /** Stops all running nodes and removes their folders. */
   stop(): Promise<void>
 }
 
 export interface ClusterOptions {
-  /** `postgres://…`; null: each node has a SQLite file of its own, for comparisons of one node. */
+  /** `postgres://…`; null if each node has its own SQLite file. */
   readonly store: string | null
   readonly nodes: number
   readonly processes: number
   /** Signing workers of each process. */
   readonly workers: number
-  /** For every node. */
+  /** Settings of every node. */
   readonly environment?: Readonly<Record<string, string>>
   readonly arguments?: readonly string[]
 }
@@ -117,7 +117,7 @@ const createNode = ({ index, folder, ...options }: NodeOptions): Node => {
         try {
           process.kill(pid, 'SIGKILL')
         } catch (error) {
-          // One that was replaced.
+          // The process was replaced.
           if ((error as { code?: unknown }).code !== 'ESRCH') throw error
         }
       }
@@ -128,7 +128,7 @@ const createNode = ({ index, folder, ...options }: NodeOptions): Node => {
   }
 }
 
-/** Removes the folder when the test run is gone, however it ended; the nodes end by their own watchdogs. */
+/** Removes the folder after the test run, even if it crashes. The nodes end by their own watchdogs. */
 const startSweeper = (folder: string): { dismiss(): Promise<void> } => {
   const sweeper = Bun.spawn(['sh', '-c', 'read -r _; sleep 5; rm -rf "$0"', folder], {
     stdin: 'pipe',
@@ -143,7 +143,7 @@ const startSweeper = (folder: string): { dismiss(): Promise<void> } => {
   }
 }
 
-/** Starts the first node, which makes the deployment, and then the others at once. */
+/** Starts the first node, which creates the deployment, and then the others at once. */
 export const startCluster = async (options: ClusterOptions): Promise<Cluster> => {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-cluster-'))
   for (const name of SHARED_FOLDERS) mkdirSync(join(folder, 'shared', name), { recursive: true, mode: 0o700 })
@@ -158,9 +158,9 @@ export const startCluster = async (options: ClusterOptions): Promise<Cluster> =>
     const [first, ...others] = nodes
     if (first === undefined) throw new Error('a cluster needs a node')
     await first.start()
-    const made = readFileSync(join(first.dataDirectory, 'quickstart.env'), 'utf8')
-    // The other nodes have none; the starter of services reads it.
-    for (const { dataDirectory } of others) writeFileSync(join(dataDirectory, 'quickstart.env'), made)
+    const quickstart = readFileSync(join(first.dataDirectory, 'quickstart.env'), 'utf8')
+    // The other nodes have none, but `startAlone` reads it.
+    for (const { dataDirectory } of others) writeFileSync(join(dataDirectory, 'quickstart.env'), quickstart)
     await Promise.all(others.map((node) => node.start()))
     return { nodes, quickstart: first.service().quickstart, stop }
   } catch (error) {

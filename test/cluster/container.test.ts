@@ -1,5 +1,5 @@
-// What the Containerfile copies is enough to serve: its start command, with its environment and nothing else, as an
-// ordinary user, on files that nobody may write. Building the image itself needs a container runtime.
+// The files that the Containerfile copies can serve: with its start command and environment, as an ordinary user, on
+// read-only files. The build of the image itself needs a container runtime.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { chmodSync, chownSync, cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -18,14 +18,14 @@ setDefaultTimeout(60_000)
 
 const isRoot = process.getuid?.() === 0
 const NOBODY = 65_534
-/** Root may write anything, so the service is started as another user. */
+/** Root can write everything, so the service runs as another user. */
 const asUser = isRoot ? ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--no-new-privs'] : []
 const MISSING = ((): string | null => {
   if (process.platform !== 'linux') return 'needs Linux'
   if (isRoot && Bun.which('setpriv') === null) return 'setpriv is not installed'
   for (const path of [join(ROOT, 'node_modules', 'elysia', 'package.json'), process.execPath]) {
     if (Bun.spawnSync([...asUser, 'test', '-r', path]).exitCode !== 0)
-      return 'an ordinary user can not read the packages'
+      return 'an ordinary user cannot read the packages'
   }
   return null
 })()
@@ -67,7 +67,7 @@ afterAll(() => {
 })
 
 test.skipIf(MISSING !== null)(
-  `it serves all three listeners, and stops in good order${MISSING === null ? '' : ` (${MISSING})`}`,
+  `the service serves all three listeners, and stops cleanly${MISSING === null ? '' : ` (${MISSING})`}`,
   async () => {
     const settings = Object.fromEntries(
       [...(/^ENV (.+)$/m.exec(CONTAINER)?.[1] ?? '').matchAll(/([A-Z_]+)=(\S+)/g)].map(([, name, value]) => [
@@ -81,16 +81,10 @@ test.skipIf(MISSING !== null)(
       settings[`COUNTERSIGN_${name}_LISTEN`] = `127.0.0.1:${port}`
     }
     const command = JSON.parse(/^CMD (\[.+\])$/m.exec(CONTAINER)?.[1] ?? '[]') as string[]
-    const environment = {
-      ...settings,
-      PATH: '/usr/bin:/bin',
-      HOME: temporary,
-      TMPDIR: temporary,
-      COUNTERSIGN_DATA_DIR: data,
-    }
+    const folders = { HOME: temporary, TMPDIR: temporary, COUNTERSIGN_DATA_DIR: data }
     const child = Bun.spawn([...asUser, process.execPath, ...command], {
       cwd: application,
-      env: environment,
+      env: { ...settings, ...folders, PATH: '/usr/bin:/bin' },
       stdin: 'ignore',
       stdout: 'ignore',
       stderr: Bun.file(join(folder, 'log')),
@@ -104,7 +98,7 @@ test.skipIf(MISSING !== null)(
           () => false,
         )
       await until(async () => {
-        if (child.exitCode !== null) throw new Error(`it ended:\n${log()}`)
+        if (child.exitCode !== null) throw new Error(`the service ended:\n${log()}`)
         return answers(`http://127.0.0.1:${ports.API}/readyz`)
       })
       await until(() => answers(`http://127.0.0.1:${ports.PORTAL}/robots.txt`))

@@ -1,5 +1,5 @@
-// deploy/database-role.sql, run by psql on a real server: the service makes its tables with the role, which owns those and
-// nothing else.
+// deploy/database-role.sql, run by psql on a real server: the service creates its tables with the role, which owns nothing
+// else.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { SQL } from 'bun'
@@ -18,7 +18,7 @@ const missing = [Bun.which('psql') === null ? 'psql' : null, findBinaries() === 
 const named = (name: string): string => (missing.length === 0 ? name : `${name} (not installed: ${missing.join(', ')})`)
 
 let server: PostgresServer
-/** As the service's role. */
+/** Address with the role of the service. */
 let address: string
 const asService = async (text: string): Promise<readonly Record<string, unknown>[]> => {
   const sql = new SQL(address, { max: 1 })
@@ -38,7 +38,7 @@ beforeAll(async () => {
   if (missing.length > 0) return
   server = await startPostgres()
   const administrator = new URL(server.address('postgres'))
-  // The server's administrator of these tests has the role's name: another one stands in for it.
+  // The test server's administrator has the name of the role, so the script uses another administrator and role.
   await server.administer("CREATE ROLE administrator SUPERUSER LOGIN PASSWORD 'x'")
   administrator.username = 'administrator'
   administrator.password = 'x'
@@ -55,14 +55,14 @@ beforeAll(async () => {
 })
 afterAll(() => server?.stop())
 
-test.skipIf(missing.length > 0)(named('the role makes and uses the tables'), async () => {
+test.skipIf(missing.length > 0)(named('the role creates and uses the tables'), async () => {
   const store = await openStore({ target: parseStoreAddress(address), clock: systemClock })
   await store.organizations.create({ slug: 'acme', name: 'Acme' })
   expect(await store.organizations.find('acme')).toMatchObject({ name: 'Acme' })
   await store.close()
 })
 
-test.skipIf(missing.length > 0)(named('it owns its tables and nothing else'), async () => {
+test.skipIf(missing.length > 0)(named('the role owns its tables and nothing else'), async () => {
   const owned = await asService(
     `SELECT DISTINCT relkind::text AS kind FROM pg_class WHERE relowner = current_user::regrole`,
   )

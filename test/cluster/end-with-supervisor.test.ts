@@ -1,10 +1,10 @@
-// How a supervised process learns that its supervisor is gone, in a process of its own: the system is asked to end it.
+// A supervised process ends with its supervisor. Each test uses a separate process.
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 
 const MODULE = join(import.meta.dir, '..', '..', 'src', 'cluster', 'end-with-supervisor.ts')
 
-/** Says how it came to be ended; `supervisor` is an expression. */
+/** Starts a process that logs the reason of its end. @param supervisor expression of the supervisor's process id */
 const startOrphanable = (supervisor: string) => {
   const script = `
     import { endWithSupervisor } from ${JSON.stringify(MODULE)}
@@ -19,18 +19,18 @@ const startOrphanable = (supervisor: string) => {
   })
   return { child, watches: watches.promise }
 }
-const SAID = 'the supervisor exited: stopping this process\n'
+const OUTPUT = 'the supervisor exited: stopping this process\n'
 
-test('one whose supervisor ended before the process asked ends at once', async () => {
+test('a process whose supervisor has already exited ends at once', async () => {
   const { child } = startOrphanable('process.ppid + 1')
   expect(await child.exited).toBe(7)
-  expect(await child.stdout.text()).toBe(SAID)
+  expect(await child.stdout.text()).toBe(OUTPUT)
 })
 
-test('one whose channel to the supervisor closes ends, whatever the system does', async () => {
+test('a process whose channel to the supervisor closes ends', async () => {
   const { child, watches } = startOrphanable('process.ppid')
   await watches
   child.disconnect()
   expect(await child.exited).toBe(7)
-  expect(await child.stdout.text()).toBe(SAID)
+  expect(await child.stdout.text()).toBe(OUTPUT)
 })

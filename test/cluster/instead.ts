@@ -1,6 +1,5 @@
-// `bun test --preload ./test/cluster/instead.ts test/conformance`: the same tests against three nodes with two processes
-// each over PostgreSQL behind nginx, in place of one process over a file. Commands run on the first node.
-
+// `bun test --preload ./test/cluster/instead.ts test/conformance` runs the tests with three nodes of two processes each, on
+// PostgreSQL behind nginx. Commands run on the first node.
 import type { CommandResult } from '../service/run-to-end.ts'
 import { instead, type RunningService, type ServiceOptions } from '../service/start-service.ts'
 import { createTemporaryDatabase } from '../support/postgres.ts'
@@ -9,10 +8,10 @@ import { JSON_TYPE } from './caller.ts'
 import { type Cluster, startCluster } from './cluster.ts'
 
 const alone = { ...instead }
-/** By the first node's data folder. */
+/** Clusters by the data folder of their first node. */
 const clusters = new Map<string, Cluster>()
 
-/** What all processes count, as if one did: samples are added up, whichever process and node they are of. */
+/** Sums each sample over all processes and nodes. */
 const addUp = (texts: readonly string[]): string => {
   const sums = new Map<string, number>()
   for (const line of texts.flatMap((text) => text.split('\n'))) {
@@ -87,7 +86,7 @@ instead.startService = async (options: ServiceOptions = {}) => {
     return 0
   })
 }
-/** Each node has a decision log of its own: what is asked of the log is asked of all. */
+/** Commands about decisions run on every node, because each node has its own decision log. */
 const runEverywhere = async (cluster: Cluster, commandArguments: readonly string[]): Promise<CommandResult> => {
   const results = await Promise.all(cluster.nodes.map((node) => node.run(...commandArguments)))
   const all = (kind: 'stdout' | 'stderr'): string => results.map((result) => result[kind]).join('')

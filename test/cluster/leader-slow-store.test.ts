@@ -1,5 +1,5 @@
-// Never two leaders, and no duty that begins without the lead, over a store that is slow to do and slow to answer. The
-// store is a real one; time is turned by hand.
+// With a slow store, there are never two leaders, and no task starts without the lead. The store is real, and the test
+// advances the time.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -9,7 +9,7 @@ import { openStore, type Store } from '../../src/store/store.ts'
 import { temporaryFolder } from '../store/temporary-store.ts'
 import { createTurnedTime, settle, type TurnedTime } from '../support/turned-time.ts'
 
-/** How long a call waits before the store does it, and then until the answer arrives. Milliseconds. */
+/** Delays of a call before and after its execution in the store, milliseconds. */
 interface Delay {
   readonly doMs: number
   readonly answerMs: number
@@ -19,10 +19,10 @@ const PROMPT: Delay = { doMs: 0, answerMs: 0 }
 interface Node {
   readonly leader: Leader
   readonly changes: string[]
-  /** `began` and `ended` of its duty, and each beginning without the lead. */
+  /** Starts and ends of its task. */
   readonly work: string[]
   delay: Delay
-  /** Until it resolves, the duty does not stop. */
+  /** The task stops when it resolves. */
   stopping: Promise<void>
 }
 
@@ -59,7 +59,7 @@ const startNode = async (id: string, delayOf?: () => Delay): Promise<Node> => {
       leaderTasks: [
         {
           name: 'watched',
-          start: (lead) => node.work.push(lead.leads() ? 'began' : 'began without the lead'),
+          start: (lead) => node.work.push(lead.leads() ? 'started' : 'started without the lead'),
           stop: async () => {
             await node.stopping
             node.work.push('ended')
@@ -87,29 +87,26 @@ afterEach(async () => {
   folder.remove()
 })
 
-describe('a lease', () => {
-  test('that was renewed, given up or taken since it was seen is not taken', async () => {
-    const { take, read, renew, release } = store.leaderLeases.attestation
-    const first = await take('first', null)
-    expect(first).toEqual({ holder: 'first', term: 1, beat: 1 })
-    expect(await renew('first', 1)).toBe(true)
-    expect(await take('second', first)).toBeNull()
-    expect(await take('second', null)).toBeNull()
-    const renewed = await read()
-    await release('first', 1)
-    expect(await take('second', renewed)).toBeNull()
-    expect(await take('second', await read())).toMatchObject({ holder: 'second', term: 2 })
-    expect([await renew('first', 1), await renew('second', 1), await renew('first', 2)]).toEqual([false, false, false])
-    await release('first', 1)
-    expect(await read()).toMatchObject({ holder: 'second', term: 2 })
-  })
+test('a lease that was renewed, released or taken since it was read is not taken', async () => {
+  const { take, read, renew, release } = store.leaderLeases.attestation
+  const first = await take('first', null)
+  expect(first).toEqual({ holder: 'first', term: 1, beat: 1 })
+  expect(await renew('first', 1)).toBe(true)
+  expect([await take('second', first), await take('second', null)]).toEqual([null, null])
+  const renewed = await read()
+  await release('first', 1)
+  expect(await take('second', renewed)).toBeNull()
+  expect(await take('second', await read())).toMatchObject({ holder: 'second', term: 2 })
+  expect([await renew('first', 1), await renew('second', 1), await renew('first', 2)]).toEqual([false, false, false])
+  await release('first', 1)
+  expect(await read()).toMatchObject({ holder: 'second', term: 2 })
 })
 
 describe('the lead', () => {
-  test('ends four seconds after the question whose answer is late, and is not trusted again by that answer', async () => {
+  test('ends four seconds after a renewal without an answer, and a late answer does not restore it', async () => {
     const node = await startNode('first')
     await time.advance(1_000)
-    // Asked at 2,000 and answered at 3,900; asked again at 5,900 and not answered before 11,900.
+    // Renewed at 2,000 with an answer at 3,900, and again at 5,900 with an answer at 11,900.
     node.delay = { doMs: 0, answerMs: 1_900 }
     await time.advance(2_900)
     node.delay = { doMs: 0, answerMs: 6_000 }
@@ -124,20 +121,20 @@ describe('the lead', () => {
     await settle()
     expect([node.changes, node.work]).toEqual([
       ['leads 1', 'led 1'],
-      ['began', 'ended'],
+      ['started', 'ended'],
     ])
-    // It is its own lease still: the next look takes it anew.
+    // The process still holds the lease, and takes it again at its next look.
     await time.advance(2_000)
     expect(node.changes.at(-1)).toBe('leads 2')
   })
 
-  test('that was won by an answer that came too late is none: no duty begins', async () => {
+  test('by a late answer is void, and no task starts', async () => {
     const node = await startNode('first', () => ({ doMs: 0, answerMs: 4_500 }))
     await time.advance(30_000)
     expect([node.changes, node.work]).toEqual([[], []])
   })
 
-  test('that was lost while the duties before it still stopped: they do not begin', async () => {
+  test('that is lost while earlier tasks stop starts no task', async () => {
     const held = Promise.withResolvers<void>()
     const node = await startNode('first')
     await time.advance(1_000)
@@ -147,16 +144,16 @@ describe('the lead', () => {
     node.delay = PROMPT
     await time.advance(4_000)
     expect(node.changes).toEqual(['leads 1', 'led 1', 'leads 2'])
-    // Frozen for longer than it may trust, with the timer of its end not yet run.
+    // The process is suspended longer than the lease lasts, before the timer of its end.
     time.freeze(TRUSTED_MS)
     held.resolve()
     await settle()
-    expect(node.work).toEqual(['began', 'ended'])
+    expect(node.work).toEqual(['started', 'ended'])
   })
 })
 
-describe('a lease that stands still', () => {
-  /** From now on the first renews no more; the second looks when it is told to be late with its first reading. */
+describe('a lease that is not renewed', () => {
+  /** The first process stops its renewals, and the first read of the second is delayed. @returns the time of the takeover */
   const takeOver = async (readDelay: Delay, lastRenewalMs: number): Promise<number> => {
     const first = await startNode('first')
     await time.advance(2_000)
@@ -170,16 +167,16 @@ describe('a lease that stands still', () => {
       if (second.leader.leads()) return atMs
       await time.advance(10)
     }
-    throw new Error('nobody took it')
+    throw new Error('the lease was not taken')
   }
 
-  test('is taken at the first look that is 5.5 s or more after it was seen', async () => {
-    // Renewed at 2,000, seen at 4,000, and still the same at 6,000, 8,000 and 10,000.
+  test('is taken at the first look that is at least 5.5 s after it was first seen', async () => {
+    // Renewed at 2,000, seen at 4,000, and unchanged at 6,000, 8,000 and 10,000.
     expect(await takeOver(PROMPT, 2_000)).toBe(10_000)
   })
 
-  test('is watched from when it was read, not from when that was asked', async () => {
-    // Asked at 2,000, read at 5,500: just after the last renewal, which is trusted until 9,490.
+  test('is watched from the time of its read, not of the request', async () => {
+    // Requested at 2,000 and read at 5,500, just after the last renewal, which lasts until 9,490.
     expect(await takeOver({ doMs: 3_500, answerMs: 0 }, 5_490)).toBe(11_500)
   })
 })
@@ -187,7 +184,7 @@ describe('a lease that stands still', () => {
 const delayMs = fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 2_000 }), fc.integer({ min: 0, max: 8_000 }))
 const delayOf: fc.Arbitrary<Delay> = fc.record({ doMs: delayMs, answerMs: delayMs })
 
-test('never two, and no duty begins without the lead, whatever the store takes its time for', async () => {
+test('at most one process leads, and no task starts without the lead, whatever the delays of the store', async () => {
   const delays = fc.array(fc.array(delayOf, { minLength: 1, maxLength: 8 }), { minLength: 2, maxLength: 3 })
   let leadFor = 0
   await fc.assert(
@@ -206,13 +203,13 @@ test('never two, and no duty begins without the lead, whatever the store takes i
         expect(leading.length).toBeLessThanOrEqual(1)
         leadFor += leading.length
       }
-      expect(nodes.flatMap(({ work }) => work)).not.toContain('began without the lead')
+      expect(nodes.flatMap(({ work }) => work)).not.toContain('started without the lead')
       const stopped = Promise.all(nodes.map(({ leader }) => leader.stop()))
       await time.advance(20_000)
       await stopped
     }),
     { numRuns: 150 },
   )
-  // It was about something: there was a leader for some of the time.
+  // There was a leader for some of the time.
   expect(leadFor).toBeGreaterThan(100)
 }, 120_000)

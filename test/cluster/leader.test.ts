@@ -1,4 +1,4 @@
-// One process at a time does the duties: over two stores on one file, each with a clock of its own.
+// One process at a time runs the leader's tasks: two stores on one file, each with its own clock.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { createLeader, type Lead, type Leader, type LeaderTask, TRUSTED_MS } from '../../src/cluster/leader.ts'
@@ -15,67 +15,53 @@ interface Node {
   readonly changes: string[]
   readonly errors: unknown[]
   lead: Lead | null
-  leaderTask: 'idle' | 'at work'
+  isWorking: boolean
 }
 
 let folder: ReturnType<typeof temporaryFolder>
 let nodes: Node[] = []
 let target: StoreTarget
 
-/** `broken`: its store fails. */
+interface NodeOptions {
+  readonly time?: TurnedTime
+  readonly isBroken?: () => boolean
+  readonly otherTasks?: readonly LeaderTask[]
+}
+
 const startNode = async (
   id: string,
-  time = createTurnedTime(),
-  broken = () => false,
-  startFails = false,
+  { time = createTurnedTime(), isBroken = () => false, otherTasks = [] }: NodeOptions = {},
 ): Promise<Node> => {
   const store = await openStore({ target, clock: time })
   const failing = <Arguments extends unknown[], Result>(call: (...given: Arguments) => Promise<Result>) =>
     (async (...given: Arguments) => {
-      if (broken()) throw new Error('no store')
+      if (isBroken()) throw new Error('no store')
       return call(...given)
     }) satisfies (...given: Arguments) => Promise<Result>
+  const { read, take, renew, release, holds } = store.leaderLeases.attestation
+  const counted: LeaderTask = {
+    name: 'counted',
+    start: (lead) => {
+      node.isWorking = true
+      node.lead = lead
+    },
+    stop: async () => {
+      node.isWorking = false
+    },
+  }
   const node: Node = {
     time,
     store,
     changes: [],
     errors: [],
     lead: null,
-    leaderTask: 'idle',
+    isWorking: false,
     leader: createLeader({
       id,
       clock: time,
       after: time.after,
-      lease: {
-        read: failing(store.leaderLeases.attestation.read),
-        take: failing(store.leaderLeases.attestation.take),
-        renew: failing(store.leaderLeases.attestation.renew),
-        release: store.leaderLeases.attestation.release,
-        holds: store.leaderLeases.attestation.holds,
-      },
-      leaderTasks: [
-        ...(startFails
-          ? [
-              {
-                name: 'one that can not begin',
-                start: () => {
-                  throw new Error('not today')
-                },
-                stop: async () => undefined,
-              },
-            ]
-          : []),
-        {
-          name: 'counted',
-          start: (lead) => {
-            node.leaderTask = 'at work'
-            node.lead = lead
-          },
-          stop: async () => {
-            node.leaderTask = 'idle'
-          },
-        },
-      ],
+      lease: { read: failing(read), take: failing(take), renew: failing(renew), release, holds },
+      leaderTasks: [...otherTasks, counted],
       onChange: (leads, term) => node.changes.push(`${leads ? 'leads' : 'led'} ${term}`),
       onError: (error) => node.errors.push(error),
     }),
@@ -85,6 +71,9 @@ const startNode = async (
   await settle()
   return node
 }
+/** Whether a transaction of the node finds that its lead still holds. */
+const holdsLead = ({ store, lead }: Node) => store.database.transaction(async (transaction) => lead?.holds(transaction))
+const working = (...some: readonly Node[]) => some.map(({ isWorking }) => isWorking)
 
 beforeEach(() => {
   folder = temporaryFolder()
@@ -100,119 +89,91 @@ afterEach(async () => {
 })
 
 describe('the lease', () => {
-  test('goes to the first, at once, and stays with it', async () => {
+  test('is taken at once by the first process, and stays with it', async () => {
     const time = createTurnedTime()
-    const first = await startNode('first', time)
-    const second = await startNode('second', time)
+    const [first, second] = [await startNode('first', { time }), await startNode('second', { time })]
     await time.advance(60_000)
-    expect([first.leaderTask, second.leaderTask]).toEqual(['at work', 'idle'])
-    expect(first.changes).toEqual(['leads 1'])
+    expect([working(first, second), first.changes]).toEqual([[true, false], ['leads 1']])
     expect([first.leader.holder(), second.leader.holder()]).toEqual(['first', 'first'])
   })
 
-  test('a duty that can not begin is said, and keeps no other from beginning or from being stopped', async () => {
-    const node = await startNode('first', createTurnedTime(), () => false, true)
-    expect(node.leaderTask).toBe('at work')
-    expect(node.errors.map(String)).toEqual(['Error: not today'])
-    await node.leader.stop()
-    expect(node.leaderTask).toBe('idle')
-  })
-
-  test('goes over within two seconds when its holder stops', async () => {
+  test('is taken by another process within two seconds after its holder stops', async () => {
     const time = createTurnedTime()
-    const first = await startNode('first', time)
-    const second = await startNode('second', time)
+    const [first, second] = [await startNode('first', { time }), await startNode('second', { time })]
     await first.leader.stop()
-    expect(first.leaderTask).toBe('idle')
+    expect(first.isWorking).toBe(false)
     await time.advance(2_000)
-    expect([second.leaderTask, second.changes]).toEqual(['at work', ['leads 2']])
+    expect([second.isWorking, second.changes]).toEqual([true, ['leads 2']])
   })
 
-  test('is taken within ten seconds from one that says nothing more, wherever its last renewal fell', async () => {
-    for (const phaseMs of [0, 500, 1_000, 1_990]) {
-      const frozen = createTurnedTime()
-      const first = await startNode(`first ${phaseMs}`, frozen)
-      if (!first.leader.leads()) await nodes.at(-2)?.leader.stop()
-      await first.leader.look()
-      await settle()
-      expect(first.leader.leads()).toBe(true)
+  test.each([0, 500, 1_000, 1_990])(
+    'is taken within ten seconds from a silent holder, %i ms after a look',
+    async (phaseMs) => {
+      const first = await startNode('first')
       const time = createTurnedTime()
       time.freeze(phaseMs)
-      const second = await startNode(`second ${phaseMs}`, time)
-      // The last renewal comes just before a look: the worst case for whoever looks every two seconds.
+      const second = await startNode('second', { time })
+      // The last renewal comes just before a look, which is the worst case of looks every two seconds.
       await time.advance(1_990)
       await first.leader.look()
       let tookMs = 10
-      for (; second.leaderTask === 'idle' && tookMs < 20_000; tookMs += 10) await time.advance(10)
+      for (; !second.isWorking && tookMs < 20_000; tookMs += 10) await time.advance(10)
       expect(tookMs).toBeLessThanOrEqual(8_500)
-      await second.leader.stop()
-      await first.leader.stop()
-    }
-  })
+    },
+  )
 })
 
-describe('never two', () => {
-  test('one that was frozen knows it on waking, before it does anything', async () => {
+test('a task that cannot start is reported, and the others are started and stopped', async () => {
+  const start = () => {
+    throw new Error('not today')
+  }
+  const node = await startNode('first', { otherTasks: [{ name: 'failing', start, stop: async () => undefined }] })
+  expect([node.isWorking, node.errors.map(String)]).toEqual([true, ['Error: not today']])
+  await node.leader.stop()
+  expect(node.isWorking).toBe(false)
+})
+
+describe('of two processes, at most one leads', () => {
+  test('if a process was suspended, which notices at its first check', async () => {
     const frozen = createTurnedTime()
-    const first = await startNode('first', frozen)
-    const time = createTurnedTime()
-    const second = await startNode('second', time)
+    const [first, time] = [await startNode('first', { time: frozen }), createTurnedTime()]
+    const second = await startNode('second', { time })
     await time.advance(10_000)
-    expect(second.leaderTask).toBe('at work')
+    expect(second.isWorking).toBe(true)
     frozen.freeze(10_000)
-    expect(first.lead?.leads()).toBe(false)
-    expect(await first.store.database.transaction(async (transaction) => first.lead?.holds(transaction))).toBe(false)
-    expect(await second.store.database.transaction(async (transaction) => second.lead?.holds(transaction))).toBe(true)
+    expect([first.lead?.leads(), await holdsLead(first), await holdsLead(second)]).toEqual([false, false, true])
     await frozen.advance(2_000)
-    expect([first.leaderTask, first.changes]).toEqual(['idle', ['leads 1', 'led 1']])
+    expect([first.isWorking, first.changes]).toEqual([false, ['leads 1', 'led 1']])
   })
 
-  test('one that still thinks it leads, its clock having stood, is stopped by its term', async () => {
-    const frozen = createTurnedTime()
-    const first = await startNode('first', frozen)
-    const time = createTurnedTime()
-    await startNode('second', time)
+  test('if the clock of a suspended machine stopped, because the term of the lease changed', async () => {
+    const [first, time] = [await startNode('first'), createTurnedTime()]
+    await startNode('second', { time })
     await time.advance(10_000)
-    // A clock that stood still meanwhile, as some do in a machine that is suspended.
-    expect(first.lead?.leads()).toBe(true)
-    expect(await first.store.database.transaction(async (transaction) => first.lead?.holds(transaction))).toBe(false)
+    expect([first.lead?.leads(), await holdsLead(first)]).toEqual([true, false])
   })
 
-  test('one that can not renew stops before anyone may take over', async () => {
+  test('if a process cannot renew, which stops before another takes over, and does not return', async () => {
     let broken = false
     const time = createTurnedTime()
-    const first = await startNode('first', time, () => broken)
-    const second = await startNode('second', time)
+    const first = await startNode('first', { time, isBroken: () => broken })
+    const second = await startNode('second', { time })
     broken = true
     for (let atMs = 0; atMs < 12_000; atMs += 10) {
       await time.advance(10)
       expect(first.leader.leads() && second.leader.leads()).toBe(false)
-      expect(first.leaderTask === 'at work' && second.leaderTask === 'at work').toBe(false)
+      expect(first.isWorking && second.isWorking).toBe(false)
     }
-    expect([first.leaderTask, second.leaderTask]).toEqual(['idle', 'at work'])
+    expect(working(first, second)).toEqual([false, true])
     expect(first.errors.length).toBeGreaterThan(0)
-    // It may look again, and waits for its turn.
     broken = false
     await time.advance(10_000)
-    expect([first.leaderTask, second.leaderTask]).toEqual(['idle', 'at work'])
-  })
-
-  test('two that take a lease at the same moment: one gets it', async () => {
-    const time = createTurnedTime()
-    const { store } = await startNode('first', time)
-    const other = await openStore({ target, clock: time })
-    const seen = await store.leaderLeases.attestation.read()
-    const taken = await Promise.all([
-      store.leaderLeases.attestation.take('a', seen),
-      other.leaderLeases.attestation.take('b', seen),
-    ])
-    expect(taken.filter((lease) => lease !== null)).toHaveLength(1)
-    await other.close()
+    expect(working(first, second)).toEqual([false, true])
   })
 })
 
-describe('a store that does not answer', () => {
-  /** A lease that answers when it is told to. */
+describe('a slow store', () => {
+  /** A leader with a fake lease. */
   const leadOver = (lease: Partial<LeaderLeaseTable>, leaderTask: Partial<LeaderTask> = {}) => {
     const time = createTurnedTime()
     const seen: string[] = []
@@ -244,7 +205,7 @@ describe('a store that does not answer', () => {
     return { time, seen, leader }
   }
 
-  test('to a renewal ends the duties when the lease is no longer to be trusted, without another look', async () => {
+  test('that does not answer a renewal ends the tasks when the lease may have expired', async () => {
     const { time, seen, leader } = leadOver({ renew: () => new Promise<never>(() => undefined) })
     await leader.start()
     await settle()
@@ -255,7 +216,7 @@ describe('a store that does not answer', () => {
     expect(seen).toEqual(['take', 'start', 'stop'])
   })
 
-  test('that the lease is lost ends the duties at once', async () => {
+  test('that reports the loss of the lease ends the tasks at once', async () => {
     const { time, seen, leader } = leadOver({ renew: async () => false })
     await leader.start()
     await settle()
@@ -264,7 +225,7 @@ describe('a store that does not answer', () => {
     expect(seen.slice(0, 3)).toEqual(['take', 'start', 'stop'])
   })
 
-  test('before the process stops is not asked for the lease after it', async () => {
+  test('that answers after the stop is not asked for the lease', async () => {
     const answer = Promise.withResolvers<null>()
     const { seen, leader } = leadOver({ read: () => answer.promise })
     const started = leader.start()
@@ -274,20 +235,20 @@ describe('a store that does not answer', () => {
     expect(seen).toEqual([])
   })
 
-  test('keeps the lease of a process that stops until its duties have', async () => {
-    const dutyStopped = Promise.withResolvers<void>()
-    const { seen, leader } = leadOver({}, { stop: () => dutyStopped.promise })
+  test('keeps the lease until the tasks of a stopping process have stopped', async () => {
+    const taskStopped = Promise.withResolvers<void>()
+    const { seen, leader } = leadOver({}, { stop: () => taskStopped.promise })
     await leader.start()
     await settle()
     const stopped = leader.stop()
     await settle()
     expect(seen).toEqual(['take', 'start'])
-    dutyStopped.resolve()
+    taskStopped.resolve()
     await stopped
     expect(seen).toEqual(['take', 'start', 'release'])
   })
 
-  test('is not needed to go on without a task that does not end', async () => {
+  test('does not wait longer than its time limit for a task that does not stop', async () => {
     let term = 0
     const leads: Lead[] = []
     const { seen, leader, time } = leadOver(
@@ -299,7 +260,7 @@ describe('a store that does not answer', () => {
     time.freeze(TRUSTED_MS)
     await leader.look()
     await time.advance(16_000)
-    // The work that is left from the first term never counts as the second term's.
+    // Work of the first term never counts as work of the second.
     expect(leads.map((lead) => lead.leads())).toEqual([false, true])
     const stopped = leader.stop()
     await settle()

@@ -7,11 +7,11 @@ import { createTurnedTime } from '../support/turned-time.ts'
 const watchLease = () => {
   const time = createTurnedTime()
   const events: string[] = []
-  const state: { lease: LeaderLease | null; isAway: boolean } = { lease: null, isAway: false }
+  const state: { lease: LeaderLease | null; isUnavailable: boolean } = { lease: null, isUnavailable: false }
   const watch = createLeaseWatch({
     lease: {
       read: async () => {
-        if (state.isAway) throw new Error('no store')
+        if (state.isUnavailable) throw new Error('no store')
         return state.lease
       },
     },
@@ -20,7 +20,7 @@ const watchLease = () => {
     onAbandoned: () => void events.push('abandoned'),
     onError: () => void events.push('error'),
   })
-  /** The holder renews its lease all the time. */
+  /** Renews the lease every second. */
   const renewFor = async (milliseconds: number): Promise<void> => {
     for (let atMs = 0; atMs < milliseconds; atMs += 1_000) {
       const { holder, term, beat } = state.lease ?? { holder: 'other', term: 1, beat: 0 }
@@ -31,7 +31,7 @@ const watchLease = () => {
   return { time, events, state, watch, renewFor }
 }
 
-test('a lease that nobody ever took is abandoned after a while, and reported once', async () => {
+test('a lease without a holder is abandoned after a while, and reported once', async () => {
   const { time, events, watch } = watchLease()
   await watch.start()
   await time.advance(ABANDONED_MS - 1)
@@ -62,11 +62,11 @@ test('a released lease has no holder', async () => {
   expect(watch.isAbandoned()).toBe(true)
 })
 
-test('while the lease can not be read nothing is concluded, and nothing is read after the stop', async () => {
+test('a failed read does not count as abandonment, and the stop ends all reads', async () => {
   const { time, events, state, watch, renewFor } = watchLease()
   await watch.start()
   await renewFor(10_000)
-  state.isAway = true
+  state.isUnavailable = true
   await time.advance(2 * ABANDONED_MS)
   expect(watch.isAbandoned()).toBe(false)
   expect(new Set(events)).toEqual(new Set(['error']))

@@ -1,4 +1,4 @@
-// A process's end of the line to its supervisor, over a line that only pretends: what is asked, and how long is waited.
+// The link of a process to its supervisor over a fake channel: requests and their time limits.
 import { beforeEach, describe, expect, test } from 'bun:test'
 import type { ProcessesLook } from '../../src/admin/live/processes.ts'
 import { createProcessLink, type ProcessLink } from '../../src/cluster/link.ts'
@@ -18,11 +18,11 @@ const LOOK: ProcessesLook = { target: { processes: 2, workers: 2 }, processesMax
 let timers: { atMs: number; callback: () => void }[]
 let nowMs: number
 let sent: FromProcess[]
-let hear: (message: ToProcess) => void
+let receive: (message: ToProcess) => void
 let environment: Record<string, string | undefined>
 let link: ProcessLink
 
-/** Timers that are due, as a loop runs them that has been held up: none of those that they set. */
+/** Runs the timers that are due, but not the ones that they set, like a blocked event loop. */
 const fireDue = (): void => {
   const due = timers.filter(({ atMs }) => atMs <= nowMs)
   timers = timers.filter((timer) => !due.includes(timer))
@@ -39,7 +39,7 @@ beforeEach(() => {
       env: environment,
       send: (message) => sent.push(message),
       on: (_event: 'message', listener: (message: ToProcess) => void) => {
-        hear = listener
+        receive = listener
       },
     },
     (delayMs, callback) => {
@@ -50,32 +50,32 @@ beforeEach(() => {
       }
     },
   )
-  if (made === null) throw new Error('it has an assignment')
+  if (made === null) throw new Error('the link is missing')
   link = made
 })
 
-test('takes its assignment out of the environment; a process without one has no line', () => {
+test('the assignment is removed from the environment, and a process without one has no link', () => {
   expect(link.assignment).toEqual(ASSIGNMENT)
   expect(environment).toEqual({})
   expect(createProcessLink({ env: {}, on: () => undefined }, () => () => undefined)).toBeNull()
 })
 
 describe('a look', () => {
-  test('is answered under its own number', async () => {
+  test('is answered by its id', async () => {
     const first = link.control.look()
     const second = link.control.look()
     expect(sent).toEqual([
       { type: 'look', id: 1 },
       { type: 'look', id: 2 },
     ])
-    hear({ type: 'looked', id: 2, look: { ...LOOK, processesMax: 2 } })
-    hear({ type: 'looked', id: 1, look: LOOK })
+    receive({ type: 'looked', id: 2, look: { ...LOOK, processesMax: 2 } })
+    receive({ type: 'looked', id: 1, look: LOOK })
     expect(await first).toEqual(LOOK)
     expect(await second).toEqual({ ...LOOK, processesMax: 2 })
     expect(timers).toEqual([])
   })
 
-  test('that nobody answers fails after two seconds', async () => {
+  test('fails after two seconds without an answer', async () => {
     const failed = link.control.look().catch((error: unknown) => error)
     for (const atMs of [1_000, 2_000]) {
       nowMs = atMs
@@ -83,21 +83,21 @@ describe('a look', () => {
     }
     expect(await failed).toBeInstanceOf(DependencyUnavailableError)
     expect(timers).toEqual([])
-    // One that comes later is nobody's.
-    hear({ type: 'looked', id: 1, look: LOOK })
+    // A late answer is ignored.
+    receive({ type: 'looked', id: 1, look: LOOK })
   })
 
-  test('is answered although this process itself was held up for longer than that', async () => {
+  test('is answered if the process itself was blocked for longer than the time limit', async () => {
     const look = link.control.look()
     nowMs = 10_000
     fireDue()
-    hear({ type: 'looked', id: 1, look: LOOK })
+    receive({ type: 'looked', id: 1, look: LOOK })
     expect(await look).toEqual(LOOK)
     expect(timers).toEqual([])
   })
 })
 
-test('metrics are its own when the supervisor does not answer', async () => {
+test('metrics are the process’s own if the supervisor does not answer', async () => {
   const collected = link.collectMetrics(async () => 'own')
   for (const atMs of [1_000, 2_000]) {
     nowMs = atMs
@@ -106,9 +106,9 @@ test('metrics are its own when the supervisor does not answer', async () => {
   expect(await collected).toBe('own')
 })
 
-test('it reports what it is asked for, nothing where it has nothing', async () => {
-  hear({ type: 'show', id: 3 })
-  hear({ type: 'report', id: 4 })
+test('requests of the supervisor are answered, even without data', async () => {
+  receive({ type: 'show', id: 3 })
+  receive({ type: 'report', id: 4 })
   await new Promise((resolve) => setImmediate(resolve))
   expect(sent).toEqual([
     { type: 'figures', id: 3, reading: null },

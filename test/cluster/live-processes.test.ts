@@ -1,4 +1,4 @@
-// How many live: by beats that rise, whatever the clocks say.
+// The number of live processes, by rising beats and not by clocks.
 import { expect, test } from 'bun:test'
 import { createProcessRegistry, createSharedTime, GONE_MS } from '../../src/cluster/live-processes.ts'
 import { storeOfTest } from '../store/store-of-test.ts'
@@ -30,7 +30,7 @@ const registry = (id: string, time: TurnedTime, broken = () => false, onReturn: 
   return { ...parts, shared }
 }
 
-test('those that beat count, one that stops does not any more, and one that dies not for long', async () => {
+test('processes that beat count, a stopped process does not, and a crashed process counts until its time limit', async () => {
   const time = createTurnedTime()
   const [one, two, three] = [registry('1', time), registry('2', time), registry('3', time)]
   await one.start()
@@ -47,7 +47,7 @@ test('those that beat count, one that stops does not any more, and one that dies
   const left = registry('4', later)
   await left.start()
   expect(left.count()).toBe(3)
-  // Nobody else beats as this one's time goes on.
+  // Only the last process beats in its own time.
   await later.advance(GONE_MS + 2_000)
   expect(left.count()).toBe(1)
   await left.sweep()
@@ -55,13 +55,13 @@ test('those that beat count, one that stops does not any more, and one that dies
   await later.advance(60_000)
   await left.sweep()
   expect((await temporary.store.liveProcesses.list()).map(({ id }) => id)).toEqual(['4'])
-  // Those that were taken for dead and removed say again that they live.
+  // Removed processes that still live register again.
   await time.advance(4_000)
   expect(one.count()).toBe(3)
   for (const process of [one, three, left]) await process.stop()
 })
 
-test('nobody is thought gone while the store is', async () => {
+test('no process counts as stopped while the store is unavailable', async () => {
   const time = createTurnedTime()
   let broken = false
   const one = registry('1', time, () => broken)
@@ -95,14 +95,14 @@ test('a process that beats again after the others counted it as stopped is notif
   await one.stop()
 })
 
-test('their common time is that of the furthest, and gains nothing on real time', async () => {
+test('the shared time is the highest of all processes, and does not run faster than real time', async () => {
   const [time, ahead] = [createTurnedTime(), createTurnedTime()]
   const one = registry('1', time)
   await one.start()
   await time.advance(100_000)
   const two = registry('2', ahead)
   await two.start()
-  // As of the other's last beat.
+  // The time of the other's last beat.
   expect(two.shared.nowMs()).toBe(100_000)
   ahead.freeze(500)
   await time.advance(500)
@@ -111,21 +111,21 @@ test('their common time is that of the furthest, and gains nothing on real time'
   for (const process of [one, two]) await process.stop()
 })
 
-test('a newcomer knows the common time within a tenth of a second, once everyone has beaten', async () => {
+test('a new process knows the shared time within 100 ms after a beat of every process', async () => {
   const time = createTurnedTime()
   const one = registry('1', time)
   await one.start()
   await time.advance(1_300)
   const two = registry('2', time)
   await two.start()
-  // All that it could read was said 1.3 s before.
+  // The stored beats are 1.3 s old.
   expect(one.shared.nowMs() - two.shared.nowMs()).toBe(1_300)
   await time.advance(1_000)
   expect(one.shared.nowMs() - two.shared.nowMs()).toBeWithin(0, 101)
   for (const process of [one, two]) await process.stop()
 })
 
-test('one that ends is gone at once, even if its last beat did not arrive', async () => {
+test('a process that ends is removed at once, even if its last beat failed', async () => {
   const time = createTurnedTime()
   let broken = false
   const ending = registry('1', time, () => broken)

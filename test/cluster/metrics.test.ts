@@ -1,4 +1,4 @@
-// The metrics of several processes as one exposition.
+// The metrics of several processes in one exposition.
 import { expect, test } from 'bun:test'
 import { mergeMetrics } from '../../src/cluster/answers.ts'
 
@@ -14,7 +14,7 @@ wait_seconds_sum 0.5
 wait_seconds_count ${value}
 `
 
-test('each family is there once, each sample with its process', () => {
+test('each family appears once, with a sample per process', () => {
   expect(
     mergeMetrics(
       new Map([
@@ -41,7 +41,7 @@ wait_seconds_count{process="1"} 7
 `)
 })
 
-test('none, and a process that has nothing to say', () => {
+test('no process, or a process without metrics, gives no text', () => {
   expect(mergeMetrics(new Map())).toBe('')
   expect(mergeMetrics(new Map([[0, '']]))).toBe('')
 })

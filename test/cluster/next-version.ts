@@ -1,16 +1,16 @@
-// The version after this one, as far as nodes side by side can tell: the same program with one migration more, which says
-// that this version works with it.
+// The next version of the program for tests of upgrades: the same program with another migration, which this version is
+// compatible with.
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MIGRATIONS } from '../../src/store/migrations.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
-/** What the service runs from. */
+/** Files and folders that the service needs. */
 const COPIED = ['src', 'workers', 'package.json', 'bunfig.toml', 'tsconfig.json', 'docs', 'contracts', 'deploy']
 
 const NUMBER = MIGRATIONS.length + 1
-/** Tables that every request or change of the trials reads or writes: statements prepared before must go on working. */
+/** Changes tables that the trials use, because prepared statements must continue to work. */
 const MIGRATION = `import type { Migration } from '../migrations.ts'
 
 const next: Migration = {
@@ -30,9 +30,9 @@ const replaced = (text: string, from: string, to: string): string => {
 }
 
 export interface NextVersion {
-  /** The folder to start it from. */
+  /** Root folder of the version. */
   readonly root: string
-  /** Its schema's number. */
+  /** Number of its schema. */
   readonly schema: number
   remove(): void
 }

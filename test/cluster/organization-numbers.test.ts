@@ -1,4 +1,4 @@
-// Numbers by short name, found by id, also for organizations that come later.
+// Numbers that are configured by slug, for existing and later organizations.
 import { expect, test } from 'bun:test'
 import { createOrganizationNumbers } from '../../src/cluster/organization-numbers.ts'
 import { parseByOrganization } from '../../src/config/setting-values.ts'
@@ -7,111 +7,77 @@ import { words } from '../support/words.ts'
 
 const organization = (id: string, slug: string): Organization =>
   ({ id, slug, name: slug, level: 1, createdAtSeconds: 0 }) as unknown as Organization
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-test('are those that were configured, and 1 for all others', async () => {
-  const all = [organization('1', 'acme'), organization('2', 'other')]
+const create = (list: () => Promise<Organization[]>, bySlug: Readonly<Record<string, number>> = { acme: 4 }) => {
   const errors: unknown[] = []
   const unknown: string[] = []
-  const weights = createOrganizationNumbers({
-    organizations: { list: async () => all },
-    bySlug: new Map([
-      ['acme', 4],
-      ['late', 2],
-    ]),
+  const numbers = createOrganizationNumbers({
+    organizations: { list },
+    bySlug: new Map(Object.entries(bySlug)),
     fallback: 1,
     onError: (error) => errors.push(error),
     onUnknown: (slugs) => unknown.push(...slugs),
   })
-  expect(weights.of('1')).toBe(1)
-  await weights.load()
-  expect(unknown).toEqual(['late'])
-  expect(['1', '2', '3'].map(weights.of)).toEqual([4, 1, 1])
-  all.push(organization('3', 'late'))
-  weights.followChange({ topic: 'session' })
+  return { numbers, errors, unknown, all: () => ['1', '2', '3'].map(numbers.of) }
+}
+
+test('organizations have their configured number, or 1', async () => {
+  const organizations = [organization('1', 'acme'), organization('2', 'other')]
+  const { numbers, errors, unknown, all } = create(async () => organizations, { acme: 4, late: 2 })
+  expect(numbers.of('1')).toBe(1)
+  await numbers.load()
+  expect([unknown, all()]).toEqual([['late'], [4, 1, 1]])
+  organizations.push(organization('3', 'late'))
+  numbers.followChange({ topic: 'session' })
   await Promise.resolve()
-  expect(weights.of('3')).toBe(1)
-  weights.followChange({ topic: 'organization' })
-  await new Promise((resolve) => setImmediate(resolve))
-  expect(weights.of('3')).toBe(2)
-  expect(errors).toEqual([])
+  expect(numbers.of('3')).toBe(1)
+  numbers.followChange({ topic: 'organization' })
+  await settled()
+  expect([numbers.of('3'), errors]).toEqual([2, []])
 })
 
-test('all that are not named have what is configured for all others, before anything was read too', async () => {
-  const numbers = createOrganizationNumbers({
-    organizations: { list: async () => [organization('1', 'acme'), organization('2', 'other')] },
-    bySlug: new Map([
-      ['*', 50],
-      ['acme', 4],
-    ]),
-    fallback: 1,
-    onError: () => undefined,
-    onUnknown: (slugs) => expect(slugs).toEqual([]),
-  })
+test('other organizations have the number of `*`, even before the load', async () => {
+  const list = async () => [organization('1', 'acme'), organization('2', 'other')]
+  const { numbers, unknown, all } = create(list, { '*': 50, acme: 4 })
   expect(numbers.of('2')).toBe(50)
   await numbers.load()
-  expect(['1', '2', '3'].map(numbers.of)).toEqual([4, 50, 50])
+  expect([all(), unknown]).toEqual([[4, 50, 50], []])
 })
 
-test('are those of the latest reading, also when one before takes longer', async () => {
+test('numbers are those of the latest read, even if an earlier read takes longer', async () => {
   const first = Promise.withResolvers<Organization[]>()
-  const readings = [first.promise, Promise.resolve([organization('1', 'acme')])]
-  const weights = createOrganizationNumbers({
-    organizations: { list: async () => (await readings.shift()) ?? [] },
-    bySlug: new Map([['acme', 4]]),
-    fallback: 1,
-    onError: () => undefined,
-    onUnknown: () => undefined,
-  })
-  const loading = weights.load()
-  weights.resync()
-  await new Promise((resolve) => setImmediate(resolve))
+  const reads = [first.promise, Promise.resolve([organization('1', 'acme')])]
+  const { numbers } = create(async () => (await reads.shift()) ?? [])
+  const loading = numbers.load()
+  numbers.resync()
+  await settled()
   first.resolve([])
   await loading
-  await new Promise((resolve) => setImmediate(resolve))
-  expect(weights.of('1')).toBe(4)
+  await settled()
+  expect(numbers.of('1')).toBe(4)
 })
 
-test('stay as they were when the store can not be read', async () => {
-  const errors: unknown[] = []
+test('numbers stay the same if a read fails', async () => {
   let fails = false
-  const list = async (): Promise<Organization[]> => {
+  const { numbers, errors } = create(async () => {
     if (fails) throw new Error('locked')
     return [organization('1', 'acme')]
-  }
-  const weights = createOrganizationNumbers({
-    organizations: { list },
-    bySlug: new Map([['acme', 4]]),
-    fallback: 1,
-    onError: (error) => errors.push(error),
-    onUnknown: () => undefined,
   })
-  await weights.load()
+  await numbers.load()
   fails = true
-  weights.resync()
-  await new Promise((resolve) => setImmediate(resolve))
-  expect(weights.of('1')).toBe(4)
-  expect(errors).toHaveLength(1)
+  numbers.resync()
+  await settled()
+  expect([numbers.of('1'), errors.length]).toEqual([4, 1])
 })
 
-test.each([
-  ['', []],
-  ['acme=4', [['acme', 4]]],
-  [
-    'acme=4, other=1',
-    [
-      ['acme', 4],
-      ['other', 1],
-    ],
-  ],
-  [
-    '*=1000,acme=4',
-    [
-      ['*', 1_000],
-      ['acme', 4],
-    ],
-  ],
-] as const)('the setting %p', (text, expected) => {
-  expect([...parseByOrganization(1_000)(text)]).toEqual(expected.map(([slug, weight]) => [slug, weight]))
+test.each<[string, Readonly<Record<string, number>>]>([
+  ['', {}],
+  ['acme=4', { acme: 4 }],
+  ['acme=4, other=1', { acme: 4, other: 1 }],
+  ['*=1000,acme=4', { '*': 1_000, acme: 4 }],
+])('the setting %p is parsed', (text, expected) => {
+  expect(Object.fromEntries(parseByOrganization(1_000)(text))).toEqual(expected)
 })
 
 test.each(words`

@@ -1,4 +1,4 @@
-// The supervisor over processes that only pretend: order of starts, backoff, replacement in turn, and how it stops.
+// The supervisor with fake processes: order of starts, backoff, replacement, resizing, metrics and the stop.
 import { beforeEach, describe, expect, test } from 'bun:test'
 import type { FromProcess, ToProcess } from '../../src/cluster/messages.ts'
 import type { ProcessListener } from '../../src/cluster/place.ts'
@@ -13,7 +13,7 @@ interface Fake {
   readonly workers: number
   readonly sent: ToProcess[]
   readonly signals: string[]
-  say(message: FromProcess): void
+  send(message: FromProcess): void
   exit(code: number | null): void
 }
 
@@ -23,7 +23,7 @@ let nowMs: number
 let supervisor: ProcessSupervisor
 let errors: string[]
 let spawnFails: boolean
-/** The one that is the supervisor's own process. */
+/** Index of the supervisor's own process. */
 let own: number | null
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
@@ -40,14 +40,22 @@ const newest = (index: number): Fake => {
   if (found === undefined) throw new Error(`process ${index} was not started`)
   return found
 }
-/** It says that it is ready. */
-const listens = (index: number): Promise<void> => {
-  newest(index).say({ type: 'ready' })
+const reportReady = (...indexes: readonly number[]): Promise<void> => {
+  for (const index of indexes) newest(index).send({ type: 'ready' })
   return settled()
 }
-const exits = (index: number, code: number | null): Promise<void> => {
-  newest(index).exit(code)
+const exit = (code: number | null, ...indexes: readonly number[]): Promise<void> => {
+  for (const index of indexes) newest(index).exit(code)
   return settled()
+}
+const indexes = (): readonly number[] => fakes.map(({ index }) => index)
+const signals = (): readonly (readonly string[])[] => fakes.map((fake) => fake.signals)
+/** Stops the supervisor, whose processes then exit, and waits longer than any backoff. */
+const stopAll = async (code: number | null, ...running: readonly number[]): Promise<void> => {
+  const stopped = supervisor.stop()
+  await exit(code, ...running)
+  await stopped
+  await advance(60_000)
 }
 const begin = async (count: number): Promise<void> => {
   supervisor = createProcessSupervisor({
@@ -57,8 +65,8 @@ const begin = async (count: number): Promise<void> => {
     monotonicMs: () => nowMs,
     unixMs: () => nowMs,
     spawn: (index, listener: ProcessListener, workers) => {
-      if (spawnFails) throw new Error('no process left')
-      const fake: Fake = { index, workers, sent: [], signals: [], say: listener.onMessage, exit: listener.onExit }
+      if (spawnFails) throw new Error('could not start a process')
+      const fake: Fake = { index, workers, sent: [], signals: [], send: listener.onMessage, exit: listener.onExit }
       fakes.push(fake)
       return {
         pid: fakes.length,
@@ -77,11 +85,10 @@ const begin = async (count: number): Promise<void> => {
     log: { info: () => undefined, error: (message) => errors.push(message) },
   })
 }
-/** All of them listen. */
 const beginReady = async (count: number): Promise<void> => {
   await begin(count)
   const started = supervisor.start()
-  for (let index = 0; index < count; index++) await listens(index)
+  for (let index = 0; index < count; index++) await reportReady(index)
   await started
 }
 
@@ -94,25 +101,24 @@ beforeEach(() => {
   nowMs = 0
 })
 
-describe('starting', () => {
-  test('the first alone, the others once it is ready', async () => {
+describe('a start', () => {
+  test('starts the first process, and the others when it is ready', async () => {
     await begin(3)
     const started = supervisor.start()
     await settled()
-    expect(fakes.map(({ index }) => index)).toEqual([0])
-    await listens(0)
-    expect(fakes.map(({ index }) => index)).toEqual([0, 1, 2])
-    newest(2).say({ type: 'ready' })
-    newest(1).say({ type: 'ready' })
+    expect(indexes()).toEqual([0])
+    await reportReady(0)
+    expect(indexes()).toEqual([0, 1, 2])
+    await reportReady(2, 1)
     await started
     expect(supervisor.ready()).toBe(3)
   })
 
-  test('that fails stops those that run, and says with which code', async () => {
+  test('that fails stops the running processes, and has the exit code', async () => {
     await begin(2)
     const started = supervisor.start().catch((error: unknown) => error)
-    await listens(0)
-    await exits(1, 2)
+    await reportReady(0)
+    await exit(2, 1)
     expect(newest(0).signals).toEqual(['SIGTERM'])
     newest(0).exit(0)
     const error = await started
@@ -122,7 +128,7 @@ describe('starting', () => {
     expect(fakes).toHaveLength(2)
   })
 
-  test('that is stopped meanwhile ends what was started and is no failure', async () => {
+  test('that is stopped ends its processes, and is not a failure', async () => {
     await begin(2)
     const started = supervisor.start()
     await settled()
@@ -136,8 +142,8 @@ describe('starting', () => {
   })
 })
 
-describe('a process that dies', () => {
-  test('is started again, later each time it dies young', async () => {
+describe('a process that exits', () => {
+  test('is restarted, later after each early exit', async () => {
     await beginReady(2)
     for (const delayMs of [100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000]) {
       const before = fakes.length
@@ -145,141 +151,131 @@ describe('a process that dies', () => {
       await advance(delayMs - 1)
       expect(fakes).toHaveLength(before)
       await advance(1)
-      expect(fakes).toHaveLength(before + 1)
-      expect(newest(1).index).toBe(1)
+      expect([fakes.length, fakes.at(-1)?.index]).toEqual([before + 1, 1])
     }
     expect(supervisor.ready()).toBe(1)
   })
 
-  test('after it was ready for long is started again at once', async () => {
+  test('after it was ready for long is restarted with the first delay', async () => {
     await beginReady(1)
     newest(0).exit(null)
     await advance(100)
-    newest(0).say({ type: 'ready' })
+    await reportReady(0)
     await advance(30_000)
     newest(0).exit(1)
     await advance(100)
     expect(fakes).toHaveLength(3)
   })
+
+  test('is restarted later if a process cannot be started', async () => {
+    await beginReady(1)
+    spawnFails = true
+    newest(0).exit(null)
+    await advance(100)
+    await advance(200)
+    expect(fakes).toHaveLength(1)
+    spawnFails = false
+    await advance(400)
+    expect(fakes).toHaveLength(2)
+  })
 })
 
-describe('replacing', () => {
-  test('goes one by one: a process ends only when the one before it listens', async () => {
+describe('a replacement', () => {
+  test('stops each process only after the previous replacement is ready', async () => {
     await beginReady(2)
     const replaced = supervisor.replaceAll()
     await settled()
-    expect(newest(0).signals).toEqual(['SIGTERM'])
-    expect(newest(1).signals).toEqual([])
-    await exits(0, 0)
-    expect(fakes.map(({ index }) => index)).toEqual([0, 1, 0])
-    expect(newest(1).signals).toEqual([])
-    await listens(0)
+    expect(signals()).toEqual([['SIGTERM'], []])
+    await exit(0, 0)
+    expect([indexes(), newest(1).signals]).toEqual([[0, 1, 0], []])
+    await reportReady(0)
     expect(newest(1).signals).toEqual(['SIGTERM'])
-    await exits(1, 0)
-    newest(1).say({ type: 'ready' })
-    expect(await replaced).toBe(true)
-    expect(supervisor.ready()).toBe(2)
-    expect(errors).toEqual([])
+    await exit(0, 1)
+    await reportReady(1)
+    expect([await replaced, supervisor.ready(), errors]).toEqual([true, 2, []])
   })
 
-  test('ends at a new one that does not start: the others stay, and it is tried again', async () => {
+  test('ends at a new process that does not start, which is restarted, and keeps the others', async () => {
     await beginReady(2)
     const replaced = supervisor.replaceAll()
     await settled()
-    await exits(0, 0)
+    await exit(0, 0)
     newest(0).exit(2)
     expect(await replaced).toBe(false)
     expect(newest(1).signals).toEqual([])
     await advance(5_000)
-    expect(fakes.map(({ index }) => index)).toEqual([0, 1, 0, 0])
-    newest(0).say({ type: 'ready' })
+    expect(indexes()).toEqual([0, 1, 0, 0])
+    await reportReady(0)
     expect(supervisor.ready()).toBe(2)
   })
 
-  test('kills one that does not stop', async () => {
+  test('kills a process that does not stop', async () => {
     await beginReady(1)
     const replaced = supervisor.replaceAll()
     await settled()
-    const [old] = fakes
     await advance(1_000)
-    expect(old?.signals).toEqual(['SIGTERM', 'SIGKILL'])
-    old?.exit(null)
-    await settled()
-    newest(0).say({ type: 'ready' })
+    expect(newest(0).signals).toEqual(['SIGTERM', 'SIGKILL'])
+    await exit(null, 0)
+    await reportReady(0)
     expect(await replaced).toBe(true)
   })
 })
 
-describe('stopping', () => {
-  test('ends all at once, and none comes back', async () => {
+describe('a stop', () => {
+  test('stops all processes at once, and none is restarted', async () => {
     await beginReady(2)
-    const stopped = supervisor.stop()
-    expect(fakes.map(({ signals }) => signals)).toEqual([['SIGTERM'], ['SIGTERM']])
-    newest(0).exit(0)
-    newest(1).exit(0)
-    await stopped
-    await advance(60_000)
-    expect(fakes).toHaveLength(2)
-    expect(timers).toEqual([])
+    await stopAll(0, 0, 1)
+    expect([signals(), timers]).toEqual([[['SIGTERM'], ['SIGTERM']], []])
   })
 
-  test('while one waits to be started again, it is not', async () => {
+  test('ends the wait for a restart', async () => {
     await beginReady(2)
     newest(1).exit(null)
-    const stopped = supervisor.stop()
-    newest(0).exit(0)
-    await stopped
-    await advance(60_000)
+    await stopAll(0, 0)
     expect(fakes).toHaveLength(2)
   })
 
-  test('in the middle of a replacement ends that too', async () => {
+  test('ends a replacement', async () => {
     await beginReady(2)
     const replaced = supervisor.replaceAll()
     await settled()
-    await exits(0, 0)
-    const stopped = supervisor.stop()
-    newest(0).exit(0)
-    newest(1).exit(0)
-    await stopped
-    expect(await replaced).toBe(false)
-    await advance(60_000)
-    expect(fakes).toHaveLength(3)
+    await exit(0, 0)
+    await stopAll(0, 0, 1)
+    expect([await replaced, fakes.length]).toEqual([false, 3])
+  })
+
+  test('during the removal of a process signals no process twice', async () => {
+    await beginReady(2)
+    await resize(1)
+    await stopAll(0, 0, 1)
+    expect([newest(1).signals, fakes.length, timers]).toEqual([['SIGTERM'], 2, []])
   })
 })
 
-test('a process that can not be started is tried again', async () => {
-  await beginReady(1)
-  spawnFails = true
-  newest(0).exit(null)
-  await advance(100)
-  await advance(200)
-  expect(fakes).toHaveLength(1)
-  spawnFails = false
-  await advance(400)
-  expect(fakes).toHaveLength(2)
-})
+describe('a silent process', () => {
+  const passSeconds = async (seconds: number): Promise<void> => {
+    for (let second = 0; second < seconds; second++) await advance(1_000)
+  }
 
-describe('a process that says nothing', () => {
-  test('after ten pings is killed, and started again', async () => {
+  test('is killed after ten pings, and restarted', async () => {
     await beginReady(2)
     for (let second = 0; second < 10; second++) {
       await advance(1_000)
-      newest(0).say({ type: 'pong' })
+      newest(0).send({ type: 'pong' })
     }
     expect(newest(1).sent.filter(({ type }) => type === 'ping')).toHaveLength(10)
     expect(newest(1).signals).toEqual([])
     await advance(1_000)
-    expect([newest(0).signals, newest(1).signals]).toEqual([[], ['SIGKILL']])
+    expect(signals()).toEqual([[], ['SIGKILL']])
     newest(1).exit(null)
     await advance(100)
-    expect(fakes.map(({ index }) => index)).toEqual([0, 1, 1])
+    expect(indexes()).toEqual([0, 1, 1])
   })
 
-  test('while it starts has two minutes', async () => {
+  test('has two minutes to start', async () => {
     await begin(1)
     const started = supervisor.start().catch((error: unknown) => error)
-    for (let second = 0; second < 120; second++) await advance(1_000)
+    await passSeconds(120)
     expect(newest(0).signals).toEqual([])
     await advance(1_000)
     expect(newest(0).signals).toEqual(['SIGKILL'])
@@ -287,25 +283,25 @@ describe('a process that says nothing', () => {
     expect(await started).toBeInstanceOf(ProcessStartError)
   })
 
-  test('and is the supervisor’s own is not waited for: its start may take as long as it does', async () => {
+  test('that is the supervisor’s own process has no time limit', async () => {
     own = 0
     await begin(1)
     const started = supervisor.start()
-    for (let second = 0; second < 300; second++) await advance(1_000)
+    await passSeconds(300)
     expect([newest(0).signals, newest(0).sent]).toEqual([[], []])
-    newest(0).say({ type: 'ready' })
+    await reportReady(0)
     await started
-    for (let second = 0; second < 60; second++) await advance(1_000)
+    await passSeconds(60)
     expect(newest(0).signals).toEqual([])
   })
 
-  test('because all were suspended together is let be', async () => {
+  test('is not killed if the supervisor was suspended, too', async () => {
     await beginReady(1)
     await advance(3_600_000)
     expect(newest(0).signals).toEqual([])
   })
 
-  test('while it is being stopped is given the time for that', async () => {
+  test('is not pinged during its stop', async () => {
     await beginReady(1)
     const stopped = supervisor.stop()
     expect(timers).toHaveLength(1)
@@ -316,53 +312,50 @@ describe('a process that says nothing', () => {
 })
 
 describe('metrics', () => {
-  const reportId = ({ sent }: Fake): number => {
-    const report = sent.find(({ type }) => type === 'report')
+  const collect = (from: number, id: number): number => {
+    newest(from).send({ type: 'collect', id })
+    const report = newest(0).sent.find(({ type }) => type === 'report')
     return report !== undefined && 'id' in report ? report.id : 0
   }
-  const text = (value: number): string => `# HELP x X.\n# TYPE x gauge\nx ${value}\n`
+  const report = (index: number, id: number, value: number): void =>
+    newest(index).send({ type: 'metrics', id, text: `# HELP x X.\n# TYPE x gauge\nx ${value}\n` })
+  const collected = (id: number, samples: string): ToProcess => ({
+    type: 'collected',
+    id,
+    text: `# HELP x X.\n# TYPE x gauge\n${samples}`,
+  })
 
-  test('of all go to the one that asked', async () => {
+  test('of all processes are sent to the requesting process', async () => {
     await beginReady(2)
-    newest(1).say({ type: 'collect', id: 7 })
-    const id = reportId(newest(0))
-    newest(1).say({ type: 'metrics', id, text: text(2) })
-    newest(0).say({ type: 'metrics', id, text: text(1) })
-    expect(newest(1).sent.at(-1)).toEqual({
-      type: 'collected',
-      id: 7,
-      text: '# HELP x X.\n# TYPE x gauge\nx{process="0"} 1\nx{process="1"} 2\n',
-    })
-    // The collection's own time limit is called off; what is left is the next ping.
+    const id = collect(1, 7)
+    report(1, id, 2)
+    report(0, id, 1)
+    expect(newest(1).sent.at(-1)).toEqual(collected(7, 'x{process="0"} 1\nx{process="1"} 2\n'))
+    // The time limit of the collection is canceled. Only the next ping is scheduled.
     expect(timers).toHaveLength(1)
   })
 
-  test('are those of the rest when one dies or takes too long', async () => {
+  test('lack those of a process that exits or does not answer in time', async () => {
     await beginReady(3)
-    newest(0).say({ type: 'collect', id: 1 })
-    const id = reportId(newest(0))
-    newest(0).say({ type: 'metrics', id, text: text(1) })
+    const id = collect(0, 1)
+    report(0, id, 1)
     newest(1).exit(null)
     expect(newest(0).sent).toHaveLength(1)
     await advance(1_000)
-    expect(newest(0).sent.at(-1)).toEqual({
-      type: 'collected',
-      id: 1,
-      text: '# HELP x X.\n# TYPE x gauge\nx{process="0"} 1\n',
-    })
+    expect(newest(0).sent.at(-1)).toEqual(collected(1, 'x{process="0"} 1\n'))
     const { length } = newest(0).sent
-    newest(2).say({ type: 'metrics', id, text: text(3) })
+    report(2, id, 3)
     expect(newest(0).sent).toHaveLength(length)
   })
 })
 
-describe('making them more or fewer', () => {
-  const resize = (processes: number, workers = 2): Promise<void> => {
-    newest(0).say({ type: 'resize', id: 1, target: { processes, workers } })
-    return settled()
-  }
+const resize = (processes: number, workers = 2): Promise<void> => {
+  newest(0).send({ type: 'resize', id: 1, target: { processes, workers } })
+  return settled()
+}
 
-  test('starts further ones with the workers that were asked for, and tells the others', async () => {
+describe('a resize', () => {
+  test('starts processes with the new number of workers, and notifies the others', async () => {
     await beginReady(1)
     await resize(3, 5)
     expect(fakes.map(({ index, workers }) => [index, workers])).toEqual([
@@ -371,57 +364,52 @@ describe('making them more or fewer', () => {
       [2, 5],
     ])
     expect(newest(0).sent.filter(({ type }) => type === 'workers')).toEqual([{ type: 'workers', workers: 5 }])
-    newest(1).say({ type: 'ready' })
-    newest(2).say({ type: 'ready' })
-    expect(supervisor.ready()).toBe(3)
-    expect(newest(1).sent).toEqual([])
+    await reportReady(1, 2)
+    expect([supervisor.ready(), newest(1).sent]).toEqual([3, []])
   })
 
-  test('one that starts while the number of workers changes is told when it listens', async () => {
+  test('during the start of a process notifies it when it is ready', async () => {
     await beginReady(1)
     await resize(2, 2)
     void resize(2, 4)
     expect(newest(1).sent).toEqual([])
-    newest(1).say({ type: 'ready' })
+    await reportReady(1)
     expect(newest(1).sent).toEqual([{ type: 'workers', workers: 4 }])
   })
 
-  test('stops the surplus ones in good order, and none comes back', async () => {
+  test('stops surplus processes, which are not restarted', async () => {
     await beginReady(3)
     await resize(1)
-    expect(fakes.map(({ signals }) => signals)).toEqual([[], ['SIGTERM'], ['SIGTERM']])
-    newest(1).exit(0)
-    newest(2).exit(0)
+    expect(signals()).toEqual([[], ['SIGTERM'], ['SIGTERM']])
+    await exit(0, 1, 2)
     await advance(60_000)
-    expect(fakes).toHaveLength(3)
-    expect(supervisor.ready()).toBe(1)
+    expect([fakes.length, supervisor.ready()]).toEqual([3, 1])
   })
 
-  test('a place is taken anew only when what stood in it has ended', async () => {
+  test('uses an index again only after its process has exited', async () => {
     await beginReady(2)
     await resize(1)
     await resize(2)
     expect(fakes).toHaveLength(2)
-    await exits(1, 0)
-    expect(fakes.map(({ index }) => index)).toEqual([0, 1, 1])
+    await exit(0, 1)
+    expect(indexes()).toEqual([0, 1, 1])
   })
 
-  test('waits for a replacement that is under way', async () => {
+  test('waits for a replacement', async () => {
     await beginReady(2)
     const replaced = supervisor.replaceAll()
     await settled()
     void resize(1)
-    await exits(0, 0)
+    await exit(0, 0)
     expect(newest(1).signals).toEqual([])
-    await listens(0)
-    await exits(1, 0)
-    newest(1).say({ type: 'ready' })
+    await reportReady(0)
+    await exit(0, 1)
+    await reportReady(1)
     expect(await replaced).toBe(true)
-    await settled()
     expect(newest(1).signals).toEqual(['SIGTERM'])
   })
 
-  test('never to more than there may be; one that dies while it starts is started again', async () => {
+  test('starts at most the maximum number of processes, and restarts one that exits during its start', async () => {
     await beginReady(1)
     await resize(100)
     expect(fakes).toHaveLength(8)
@@ -429,39 +417,21 @@ describe('making them more or fewer', () => {
     await advance(100)
     expect(fakes).toHaveLength(9)
   })
+})
 
-  test('a stop during it signals nobody twice', async () => {
-    await beginReady(2)
-    await resize(1)
-    const stopped = supervisor.stop()
-    expect(newest(1).signals).toEqual(['SIGTERM'])
-    newest(0).exit(0)
-    newest(1).exit(0)
-    await stopped
-    await advance(60_000)
-    expect(fakes).toHaveLength(2)
-    expect(timers).toEqual([])
-  })
-
-  test('who asks is told how all are; one that says nothing within half a second is left out', async () => {
-    await beginReady(2)
-    await resize(3)
-    newest(0).say({ type: 'look', id: 9 })
-    const show = newest(0).sent.findLast(({ type }) => type === 'show')
-    newest(0).say({ type: 'figures', id: show !== undefined && 'id' in show ? show.id : 0, reading: null })
-    await advance(500)
-    const looked = newest(0).sent.findLast(({ type }) => type === 'looked')
-    expect(looked).toMatchObject({
-      id: 9,
-      look: {
-        target: { processes: 3, workers: 2 },
-        processesMax: 8,
-        processes: [
-          { index: 0, pid: 1, state: 'ready' },
-          { index: 1, pid: 2, state: 'ready', reading: null },
-          { index: 2, pid: 3, state: 'starting', reading: null },
-        ],
-      },
-    })
-  })
+test('a look returns all processes, without readings of those that do not answer within 500 ms', async () => {
+  await beginReady(2)
+  await resize(3)
+  newest(0).send({ type: 'look', id: 9 })
+  const show = newest(0).sent.findLast(({ type }) => type === 'show')
+  newest(0).send({ type: 'figures', id: show !== undefined && 'id' in show ? show.id : 0, reading: null })
+  await advance(500)
+  const looked = newest(0).sent.findLast(({ type }) => type === 'looked')
+  const processes = [
+    { index: 0, pid: 1, state: 'ready' },
+    { index: 1, pid: 2, state: 'ready', reading: null },
+    { index: 2, pid: 3, state: 'starting', reading: null },
+  ]
+  const look = { target: { processes: 3, workers: 2 }, processesMax: 8, processes }
+  expect(looked).toMatchObject({ id: 9, look })
 })

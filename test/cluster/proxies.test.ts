@@ -1,5 +1,5 @@
-// Both proxy samples with their TLS before one node that is there and two that are not: what is refused goes on to the next,
-// streams come as they are sent, and what is not for outside stays inside.
+// Both proxy samples with TLS in front of one running node and two stopped ones: refused connections are retried on the next
+// node, streams are not buffered, and internal endpoints are not reachable.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,20 +21,21 @@ const missing = (name: string): string | null =>
   [name, 'openssl'].filter((program) => Bun.which(program, { PATH }) === null).join(', ') || null
 
 let service: RunningService
-/** Of one node that runs, and of two places where nobody listens, in the order of the samples. */
+/** Ports of the nodes in the order of the samples. Only the second node runs. */
 let nodes: { readonly 8080: number; readonly 8081: number; readonly 8082: number }[]
 const certificates = join(folder, 'deploy', 'secrets', 'tls')
 
 beforeAll(async () => {
   if (missing('nginx') !== null && missing('haproxy') !== null) return
-  // The proxies' own users read it.
+  // The users of the proxies read the folder.
   chmodSync(folder, 0o755)
-  // The certificates that the page says how to make, by its own commands.
+  // Certificates are created with the commands of the README.
   const page = readFileSync(join(DEPLOY, 'README.md'), 'utf8')
   const commands = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].find(([, text]) => text?.includes('openssl req'))?.[1]
-  const made = Bun.spawnSync(['sh', '-ec', commands ?? 'exit 1'], { cwd: folder })
-  if (!made.success) throw new Error(made.stderr.toString())
-  const ports = { 8080: freePort(), 8081: freePort(), 8082: freePort() }
+  const created = Bun.spawnSync(['sh', '-ec', commands ?? 'exit 1'], { cwd: folder })
+  if (!created.success) throw new Error(created.stderr.toString())
+  const freePorts = () => ({ 8080: freePort(), 8081: freePort(), 8082: freePort() })
+  const ports = freePorts()
   service = await startAlone({
     environment: {
       COUNTERSIGN_WORKERS: '1',
@@ -43,15 +44,13 @@ beforeAll(async () => {
       COUNTERSIGN_DASHBOARD_LISTEN: `127.0.0.1:${ports[8082]}`,
     },
   })
-  const absent = () => ({ 8080: freePort(), 8081: freePort(), 8082: freePort() })
-  nodes = [absent(), ports, absent()]
+  nodes = [freePorts(), ports, freePorts()]
 })
 afterAll(async () => {
   await service?.stop()
 })
 
 type NodePort = 8080 | 8081 | 8082
-/** Where each node's listener is. */
 type PortOf = (node: number, port: NodePort) => number | undefined
 
 const ofNodes: PortOf = (node, port) => nodes[node - 1]?.[port]
@@ -61,11 +60,14 @@ const withAddresses = (text: string, portOf: PortOf): string =>
     (_match, node: string, port: string) => `127.0.0.1:${portOf(Number(node), Number(port) as NodePort)}`,
   )
 
+interface Address {
+  readonly host: string
+  readonly port: number
+}
 interface Proxy {
-  /** Host and port of the three servers, TLS. */
-  readonly api: { readonly host: string; readonly port: number }
-  readonly portal: { readonly host: string; readonly port: number }
-  readonly dashboard: { readonly host: string; readonly port: number }
+  readonly api: Address
+  readonly portal: Address
+  readonly dashboard: Address
   readonly log: () => string
   stop(): Promise<void>
 }
@@ -83,7 +85,7 @@ const run = async (
     stderr: Bun.file(`${output}.errors`),
   })
   const watchdog = startWatchdog(child.pid, null)
-  // JSON may have slashes escaped.
+  // JSON can contain escaped slashes.
   const log = (): string => readFileSync(output, 'utf8').replaceAll('\\/', '/')
   const stop = async (): Promise<void> => {
     child.kill('SIGTERM')
@@ -140,8 +142,8 @@ const startHaproxy = (name = 'haproxy', portOf: PortOf = ofNodes): Promise<Proxy
   })
 }
 
-const call = (
-  { host, port }: Proxy['api'],
+const request = (
+  { host, port }: Address,
   path: string,
   init: { method?: string; headers?: Record<string, string>; body?: string } = {},
 ): Promise<Response> =>
@@ -151,25 +153,8 @@ const call = (
     tls: { rejectUnauthorized: false },
   })
 
-/** What a stream says until it has said this much. */
-const readStream = ({ host, port }: Proxy['api'], path: string, key: string, part: string): Promise<string> =>
-  new Promise((resolve, reject) => {
-    let text = ''
-    const socket = connect({ host: '127.0.0.1', port, servername: host, rejectUnauthorized: false }, () => {
-      socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${key}\r\n\r\n`)
-    })
-    socket.on('data', (chunk: Buffer) => {
-      text += String(chunk)
-      if (!text.includes(part)) return
-      socket.destroy()
-      resolve(text)
-    })
-    socket.on('error', reject)
-    socket.on('end', () => reject(new Error(`the stream ended after ${text}`)))
-  })
-
-/** What is answered to these bytes until the proxy closes. */
-const exchangeTls = ({ host, port }: Proxy['api'], sent: string): Promise<string> =>
+/** Sends bytes. @returns the answer up to `part`, or up to the close */
+const exchange = ({ host, port }: Address, sent: string, part?: string): Promise<string> =>
   new Promise((resolve, reject) => {
     let text = ''
     const socket = connect({ host: '127.0.0.1', port, servername: host, rejectUnauthorized: false }, () => {
@@ -177,9 +162,12 @@ const exchangeTls = ({ host, port }: Proxy['api'], sent: string): Promise<string
     })
     socket.on('data', (chunk: Buffer) => {
       text += String(chunk)
+      if (part === undefined || !text.includes(part)) return
+      socket.destroy()
+      resolve(text)
     })
     socket.on('error', reject)
-    socket.on('end', () => resolve(text))
+    socket.on('end', () => (part === undefined ? resolve(text) : reject(new Error(`the stream ended after ${text}`))))
   })
 
 for (const [name, start] of [
@@ -191,7 +179,7 @@ for (const [name, start] of [
     let proxy: Proxy
     const value = (key: string): string => service.quickstart[key] ?? ''
     const attest = (headers: Record<string, string> = {}): Promise<Response> =>
-      call(proxy.api, '/v2/attestation', {
+      request(proxy.api, '/v2/attestation', {
         method: 'POST',
         headers: { ...JSON_TYPE, 'x-api-key': value('ATTESTATION_API_KEY'), ...headers },
         body: JSON.stringify({
@@ -200,7 +188,7 @@ for (const [name, start] of [
           verification_hash: value('VERIFICATION_HASH'),
         }),
       })
-    /** The same before nobody. */
+    /** The same proxy in front of stopped nodes. */
     let away: Proxy
     beforeAll(async () => {
       proxy = await start()
@@ -211,7 +199,7 @@ for (const [name, start] of [
       await away?.stop()
     })
 
-    test('two nodes that refuse connections are not noticed, with a key and without', async () => {
+    test('requests succeed although two nodes refuse connections, with and without an idempotency key', async () => {
       for (let count = 0; count < 12; count++) {
         const response = await attest(count % 2 === 0 ? {} : { 'idempotency-key': `${name}-${count}` })
         expect({ count, status: response.status }).toEqual({ count, status: 200 })
@@ -219,31 +207,32 @@ for (const [name, start] of [
       }
     })
 
-    test('a request’s id is the caller’s, or one of the proxy’s', async () => {
+    test('the request id is the caller’s, or the proxy’s', async () => {
       for (const id of ['of-its-caller', 'a:b/c=[d]#1']) {
         expect((await attest({ 'x-request-id': id })).headers.get('x-request-id')).toBe(id)
       }
       expect((await attest()).headers.get('x-request-id')).toMatch(/^[0-9a-f-]{32,36}$/)
     })
 
-    test('an event stream comes as it is sent', async () => {
+    test('an event stream is not buffered', async () => {
       const { sessionId } = await register(service.url, service.quickstart, walletOf(`stream of ${name}`))
       const path = `/api/v1/status/realtime/individual/${sessionId}`
-      const text = await readStream(proxy.api, path, value('IDENTITY_API_KEY'), '"status":"pending"')
+      const head = `GET ${path} HTTP/1.1\r\nHost: ${proxy.api.host}\r\nAuthorization: Bearer ${value('IDENTITY_API_KEY')}`
+      const text = await exchange(proxy.api, `${head}\r\n\r\n`, '"status":"pending"')
       expect(text.toLowerCase()).toContain('content-type: text/event-stream')
       expect(text.toLowerCase()).toContain('x-accel-buffering: no')
     })
 
-    test('the three listeners are apart, and what a node says of itself stays inside', async () => {
-      for (const path of ['/livez', '/readyz', '/metrics']) expect((await call(proxy.api, path)).status).toBe(404)
-      expect(await (await call(proxy.portal, '/robots.txt')).text()).toContain('Disallow')
-      expect((await call(proxy.dashboard, '/admin/v1/attesters')).status).toBe(401)
-      expect((await call(proxy.api, '/admin/v1/attesters')).status).toBe(404)
-      expect((await call(proxy.portal, '/v2/attestation')).status).not.toBe(200)
+    test('each server reaches its own listener, and health and metrics are not reachable', async () => {
+      for (const path of ['/livez', '/readyz', '/metrics']) expect((await request(proxy.api, path)).status).toBe(404)
+      expect(await (await request(proxy.portal, '/robots.txt')).text()).toContain('Disallow')
+      expect((await request(proxy.dashboard, '/admin/v1/attesters')).status).toBe(401)
+      expect((await request(proxy.api, '/admin/v1/attesters')).status).toBe(404)
+      expect((await request(proxy.portal, '/v2/attestation')).status).not.toBe(200)
     })
 
-    /** Of an answer of the proxy's own or of a node: once each, whoever says it. */
-    const said = ({ headers }: Response) => ({
+    /** Security headers of an answer of the proxy or a node. */
+    const securityOf = ({ headers }: Response) => ({
       transport: headers.get('strict-transport-security'),
       sniffing: headers.get('x-content-type-options'),
       referrer: headers.get('referrer-policy'),
@@ -258,20 +247,20 @@ for (const [name, start] of [
       frames: 1,
     }
 
-    test('its own errors are problems with the headers of every answer', async () => {
+    test('errors of the proxy are problems with the headers of every answer', async () => {
       const large = { method: 'POST', headers: JSON_TYPE, body: 'x'.repeat(5_400_000) }
-      const strange = { 'x-request-id': '"},{"' }
+      const unsafe = { 'x-request-id': '"},{"' }
       const cases = [
-        ['NOT_FOUND', 404, await call(proxy.api, '/metrics', { headers: strange })],
-        ['PAYLOAD_TOO_LARGE', 413, await call(proxy.api, '/v2/attestation', large)],
-        ['PAYLOAD_TOO_LARGE', 413, await call(proxy.api, '/api/v1/verify', large)],
-        ['DEPENDENCY_UNAVAILABLE', 503, await call(away.api, '/api/v1/verify', { method: 'POST', body: '{}' })],
-        ['DEPENDENCY_UNAVAILABLE', 503, await call(away.api, '/v2/attestation', { method: 'POST', body: '{}' })],
-        ['DEPENDENCY_UNAVAILABLE', 503, await call(away.portal, '/')],
-        ['DEPENDENCY_UNAVAILABLE', 503, await call(away.dashboard, '/')],
+        ['NOT_FOUND', 404, await request(proxy.api, '/metrics', { headers: unsafe })],
+        ['PAYLOAD_TOO_LARGE', 413, await request(proxy.api, '/v2/attestation', large)],
+        ['PAYLOAD_TOO_LARGE', 413, await request(proxy.api, '/api/v1/verify', large)],
+        ['DEPENDENCY_UNAVAILABLE', 503, await request(away.api, '/api/v1/verify', { method: 'POST', body: '{}' })],
+        ['DEPENDENCY_UNAVAILABLE', 503, await request(away.api, '/v2/attestation', { method: 'POST', body: '{}' })],
+        ['DEPENDENCY_UNAVAILABLE', 503, await request(away.portal, '/')],
+        ['DEPENDENCY_UNAVAILABLE', 503, await request(away.dashboard, '/')],
       ] as const
       for (const [code, status, response] of cases) {
-        expect({ status: response.status, ...said(response) }).toEqual({ status, ...expected })
+        expect({ status: response.status, ...securityOf(response) }).toEqual({ status, ...expected })
         expect(response.headers.get('content-type')).toBe('application/problem+json')
         expect(response.headers.get('retry-after')).toBe(status === 503 ? '1' : null)
         const body = (await response.json()) as Record<string, unknown>
@@ -281,20 +270,20 @@ for (const [name, start] of [
       }
     })
 
-    test('a node’s answers have them once', async () => {
+    test('answers of a node have each security header once', async () => {
       for (const response of [
         await attest(),
         await attest({ 'x-api-key': 'wrong' }),
-        await call(proxy.portal, '/'),
-        await call(proxy.dashboard, '/'),
+        await request(proxy.portal, '/'),
+        await request(proxy.dashboard, '/'),
       ]) {
-        expect(said(response)).toEqual(expected)
+        expect(securityOf(response)).toEqual(expected)
       }
     })
 
-    // HAProxy has a text of its own built in for it, which no setting changes.
-    test.skipIf(name === 'haproxy')('what is no HTTP is refused with them', async () => {
-      const answer = await exchangeTls(proxy.api, 'GET / HTTP/1.1\r\nno header\r\n\r\n')
+    // HAProxy has a built-in text, which no setting changes.
+    test.skipIf(name === 'haproxy')('malformed HTTP is refused with a problem and the security headers', async () => {
+      const answer = await exchange(proxy.api, 'GET / HTTP/1.1\r\nno header\r\n\r\n')
       expect(answer).toMatch(/^HTTP\/1\.[01] 400 /)
       const [head = '', body = ''] = answer.split('\r\n\r\n')
       const headers = new Headers(
@@ -303,12 +292,12 @@ for (const [name, start] of [
           .slice(1)
           .map((line) => line.split(': ', 2) as [string, string]),
       )
-      expect(said(new Response('', { headers }))).toEqual(expected)
+      expect(securityOf(new Response('', { headers }))).toEqual(expected)
       expect(headers.get('content-type')).toBe('application/problem+json')
       expect(JSON.parse(body)).toMatchObject({ status: 400, code: 'INVALID_REQUEST' })
     })
 
-    test('only TLS 1.2 and later, with forward secrecy', async () => {
+    test('only TLS 1.2 or higher with forward secrecy is accepted', async () => {
       const connectWith = (options: readonly string[]): string => {
         const { host, port } = proxy.api
         const command = ['openssl', 's_client', '-connect', `127.0.0.1:${port}`, '-servername', host, ...options]
@@ -323,9 +312,9 @@ for (const [name, start] of [
       expect(connectWith(['-tls1_1', '-cipher', 'ALL@SECLEVEL=0'])).toBe('(NONE)')
     })
 
-    test('a link of the verification page and a query are in no log', async () => {
-      await call(proxy.portal, '/v/canary-of-a-link')
-      await call(proxy.api, '/nowhere?canary=of-a-query')
+    test('the log contains no links of the verification page and no queries', async () => {
+      await request(proxy.portal, '/v/canary-of-a-link')
+      await request(proxy.api, '/nowhere?canary=of-a-query')
       await until(() => proxy.log().includes('/nowhere'))
       expect(proxy.log()).toContain('"/v/-"')
       expect(proxy.log()).not.toContain('canary')

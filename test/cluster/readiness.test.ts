@@ -1,4 +1,4 @@
-// What `/readyz` says of each part, when parts fail.
+// Results of `/readyz` when parts fail.
 import { expect, test } from 'bun:test'
 import { createReadiness } from '../../src/cluster/readiness.ts'
 
@@ -27,7 +27,7 @@ const checksOf = async (parts: Partial<Parts>): Promise<Record<string, boolean>>
     },
     attesters: {
       list: async () => {
-        if (attesters === null) throw new Error('away')
+        if (attesters === null) throw new Error('unavailable')
         return attesters
       },
     },
@@ -41,28 +41,18 @@ const checksOf = async (parts: Partial<Parts>): Promise<Record<string, boolean>>
   return Object.fromEntries((await readiness()).map(({ name, ok }) => [name, ok]))
 }
 
-test('all is well', async () => {
-  expect(await checksOf({})).toEqual(READY)
+test.each<[string, Partial<Parts>, Partial<typeof READY>]>([
+  ['all parts work', {}, {}],
+  ['the store cannot be written', { writable: false }, { store: false }],
+  ['the store cannot be written or read', { writable: false, attesters: null }, { store: false }],
+  ['the store cannot be read', { attesters: null }, { store: false }],
+  ['there is no active attester', { attesters: [{ status: 'retiring' }] }, { keys: false }],
+  ['the keys of a kind are missing', { hasKeys: false }, { keys: false }],
+  ['a listener is not open', { listening: false }, { accepting: false }],
+])('%s', async (_name, parts, expected) => {
+  expect(await checksOf(parts)).toEqual({ ...READY, ...expected })
 })
 
-test('a store that can not be written, or not even read, is the store’s failure and nobody else’s', async () => {
-  expect(await checksOf({ writable: false })).toEqual({ ...READY, store: false })
-  expect(await checksOf({ writable: false, attesters: null })).toEqual({ ...READY, store: false })
-  expect(await checksOf({ attesters: null })).toEqual({ ...READY, store: false })
-})
-
-test('without an active attester nothing can be signed', async () => {
-  expect(await checksOf({ attesters: [{ status: 'retiring' }] })).toEqual({ ...READY, keys: false })
-})
-
-test('a process without any key of a kind is not ready', async () => {
-  expect(await checksOf({ hasKeys: false })).toEqual({ ...READY, keys: false })
-})
-
-test('nothing is ready before every listener is open', async () => {
-  expect(await checksOf({ listening: false })).toEqual({ ...READY, accepting: false })
-})
-
-test('a process that signs nothing needs no workers, no keys and no decision log', async () => {
+test('a process that does not sign needs no workers, keys or decision log', async () => {
   expect(await checksOf({ signs: false, attesters: [] })).toEqual({ store: true, changes: true, accepting: true })
 })

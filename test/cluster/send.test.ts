@@ -1,11 +1,11 @@
-// A child closes its channel before it ends; between the two, whoever supervises it must not fall over its silence.
+// A child closes its channel before it exits, and a message to it in between must not crash its supervisor.
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Glob } from 'bun'
 import { sendToChild } from '../../src/cluster/send.ts'
 
-test('a child that has closed its channel and still runs is not told, and nothing fails', async () => {
+test('a message to a running child with a closed channel is dropped', async () => {
   const closed = Promise.withResolvers<void>()
   const child = Bun.spawn([process.execPath, '-e', 'setInterval(() => {}, 1e6); process.disconnect()'], {
     stdio: ['ignore', 'ignore', 'inherit'],
@@ -15,7 +15,7 @@ test('a child that has closed its channel and still runs is not told, and nothin
   try {
     await closed.promise
     expect([child.exitCode, child.signalCode]).toEqual([null, null])
-    // What a supervisor would have fallen over.
+    // The runtime throws.
     expect(() => child.send({ type: 'ping' })).toThrow('IPC channel is open')
     sendToChild(child, { type: 'ping' })
     child.kill('SIGKILL')
@@ -27,7 +27,7 @@ test('a child that has closed its channel and still runs is not told, and nothin
   }
 })
 
-test('what can not be sent at all still fails', async () => {
+test('a message that cannot be serialized still fails', async () => {
   const child = Bun.spawn([process.execPath, '-e', 'process.on("message", () => {})'], {
     stdio: ['ignore', 'ignore', 'inherit'],
     serialization: 'json',
@@ -41,7 +41,7 @@ test('what can not be sent at all still fails', async () => {
   }
 })
 
-test('whoever starts a child with a channel writes to it this way only', () => {
+test('source files that start a child with a channel do not call send themselves', () => {
   const root = join(import.meta.dir, '..', '..')
   const starters = [...new Glob('src/**/*.ts').scanSync({ cwd: root })]
     .map((path) => ({ path, source: readFileSync(join(root, path), 'utf8') }))

@@ -1,4 +1,4 @@
-// What nodes must have in common is asked for at the start: a node that lacks it says so, and makes no key of its own.
+// Secrets that all nodes share are checked at the start: a node without them reports it, and creates no key.
 import { afterAll, beforeEach, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ const nodeFolder = (name: string) => {
   makeDataFolder(folder)
   return folder
 }
-const MADE = { evidenceKey: null, accountKey: null }
+const CREATED = { evidenceKey: null, accountKey: null }
 
 beforeEach(async () => {
   await store?.close()
@@ -28,7 +28,7 @@ afterAll(async () => {
   await store.close()
 })
 
-test('a key file is made once, whole, for its owner only', () => {
+test('a key file is created once, complete and private to its owner', () => {
   const path = join(root, 'a-key')
   makeKeyFile(path)
   const text = readFileSync(path, 'utf8')
@@ -38,18 +38,18 @@ test('a key file is made once, whole, for its owner only', () => {
   expect(readdirSync(root).filter((name) => name.startsWith('a-key'))).toEqual(['a-key'])
 })
 
-test('a second node makes no account key of its own', async () => {
+test('a second node creates no account key', async () => {
   const first = nodeFolder('first')
   const second = nodeFolder('second')
-  const key = await prepareAccountKey(MADE, first, store.deployment)
-  await expect(prepareAccountKey(MADE, second, store.deployment)).rejects.toThrow(/copy .* from another node/)
+  const key = await prepareAccountKey(CREATED, first, store.deployment)
+  await expect(prepareAccountKey(CREATED, second, store.deployment)).rejects.toThrow(/copy .* from another node/)
   expect(readdirSync(join(second.root, 'secrets'))).toEqual([])
   writeFileSync(second.accountKey, readFileSync(first.accountKey))
-  expect(await prepareAccountKey(MADE, second, store.deployment)).toEqual(key)
-  expect(await prepareAccountKey(MADE, first, store.deployment)).toEqual(key)
+  expect(await prepareAccountKey(CREATED, second, store.deployment)).toEqual(key)
+  expect(await prepareAccountKey(CREATED, first, store.deployment)).toEqual(key)
 })
 
-test('an account key that the settings name is the one, and none is made', async () => {
+test('the account key of the settings is used, and none is created', async () => {
   const folder = nodeFolder('first')
   const path = join(root, 'named-account-key')
   const named = { accountKey: { source: 'file', path } } as const
@@ -63,70 +63,70 @@ test('an account key that the settings name is the one, and none is made', async
   expect(readdirSync(join(folder.root, 'secrets'))).toEqual([])
 })
 
-test('a second node makes no evidence key of its own, also before anything is encrypted', async () => {
+test('a second node creates no evidence key, even before anything is encrypted', async () => {
   const first = nodeFolder('first')
   const second = nodeFolder('second')
-  await prepareOrganizationKeys(MADE, first, store)
-  await expect(prepareOrganizationKeys(MADE, second, store)).rejects.toThrow(/the evidence key is missing/)
+  await prepareOrganizationKeys(CREATED, first, store)
+  await expect(prepareOrganizationKeys(CREATED, second, store)).rejects.toThrow(/the evidence key is missing/)
   makeKeyFile(second.evidenceKey)
-  await expect(prepareOrganizationKeys(MADE, second, store)).rejects.toThrow(/all nodes need the same/)
+  await expect(prepareOrganizationKeys(CREATED, second, store)).rejects.toThrow(/all nodes need the same/)
   writeFileSync(second.evidenceKey, readFileSync(first.evidenceKey))
-  await prepareOrganizationKeys(MADE, second, store)
+  await prepareOrganizationKeys(CREATED, second, store)
 })
 
-test('of two nodes that start together with keys of their own, one is told', async () => {
+test('of two nodes that start at once with different keys, one fails', async () => {
   const outcomes = await Promise.allSettled(
-    ['first', 'second'].map((name) => prepareOrganizationKeys(MADE, nodeFolder(name), store)),
+    ['first', 'second'].map((name) => prepareOrganizationKeys(CREATED, nodeFolder(name), store)),
   )
   expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
 })
 
-test('a rotated evidence key is the one that nodes need, also when nothing was encrypted', async () => {
+test('all nodes need a rotated evidence key, even if nothing was encrypted', async () => {
   const folder = nodeFolder('first')
-  await prepareOrganizationKeys(MADE, folder, store)
+  await prepareOrganizationKeys(CREATED, folder, store)
   const before = readFileSync(folder.evidenceKey, 'utf8')
-  await rotateEvidenceKey({ config: MADE, folder, store, wait: async () => undefined })
+  await rotateEvidenceKey({ config: CREATED, folder, store, wait: async () => undefined })
   expect(readFileSync(folder.evidenceKey, 'utf8')).not.toBe(before)
-  await prepareOrganizationKeys(MADE, folder, store)
+  await prepareOrganizationKeys(CREATED, folder, store)
   writeFileSync(folder.evidenceKey, before)
-  await expect(prepareOrganizationKeys(MADE, folder, store)).rejects.toThrow(/all nodes need the same/)
+  await expect(prepareOrganizationKeys(CREATED, folder, store)).rejects.toThrow(/all nodes need the same/)
 })
 
 const sealSomething = async (folder: ReturnType<typeof nodeFolder>): Promise<void> => {
   const { id } = await store.organizations.create({ slug: 'sealed', name: 'Sealed' })
-  const keys = await prepareOrganizationKeys(MADE, folder, store)
+  const keys = await prepareOrganizationKeys(CREATED, folder, store)
   await keys.seal(id, 'webhook secret', 'one', Buffer.from('secret'))
 }
 
-test('of two rotations at once the one that ends last leaves the key that opens everything, and the next one’s key', async () => {
+test('the last of two simultaneous rotations keeps the key in use, and the next key of a third rotation', async () => {
   const folder = nodeFolder('first')
   await sealSomething(folder)
   const next = nextKeyPath(folder.evidenceKey)
   let ended = ''
   const rotated = await rotateEvidenceKey({
-    config: MADE,
+    config: CREATED,
     folder,
     store,
     wait: async () => {
-      await rotateEvidenceKey({ config: MADE, folder, store, wait: async () => undefined })
+      await rotateEvidenceKey({ config: CREATED, folder, store, wait: async () => undefined })
       ended = readFileSync(folder.evidenceKey, 'utf8')
-      // A third one begins.
+      // A third rotation starts.
       makeKeyFile(next)
     },
   })
   expect([rotated.inPlace, rotated.file]).toEqual([true, folder.evidenceKey])
   expect(readFileSync(folder.evidenceKey, 'utf8')).toBe(ended)
   expect(readFileSync(next, 'utf8')).not.toBe(ended)
-  await prepareOrganizationKeys(MADE, folder, store)
+  await prepareOrganizationKeys(CREATED, folder, store)
 })
 
-test('a rotation whose next key was exchanged for another puts nothing in the place of the key', async () => {
+test('a rotation whose next key was replaced changes nothing', async () => {
   const folder = nodeFolder('first')
   await sealSomething(folder)
   const before = readFileSync(folder.evidenceKey, 'utf8')
   const next = nextKeyPath(folder.evidenceKey)
   const rotation = rotateEvidenceKey({
-    config: MADE,
+    config: CREATED,
     folder,
     store,
     wait: async () => {

@@ -1,4 +1,4 @@
-// v1 tasks in seconds for lack of an RPC URL: the start, the first task of a chain and `doctor` report it.
+// v1 tasks of chains without an RPC URL use seconds, which the start, the first task of a chain and `doctor` report.
 import { expect, test } from 'bun:test'
 import { createExpiry } from '../../src/compose/expiry-service.ts'
 import { loadConfig } from '../../src/config/config.ts'
@@ -13,7 +13,7 @@ test('chains without an RPC URL are reported at the start and at their first tas
   const expiry = createExpiry(config, systemClock, log)
   expect(lines).toEqual([expect.objectContaining({ level: 'info', message: SECONDS_REMEDY })])
   expect(lines[0]?.['chains']).toContain('base')
-  // With an RPC URL, Solana, and a chain that always uses seconds.
+  // A chain with an RPC URL, Solana, and a chain that always uses seconds.
   for (const name of ['ethereum', 'solana', 'arbitrum']) expect(lines[0]?.['chains']).not.toContain(name)
   const [finding] = inspectExpiryUnit(config)
   expect(finding).toMatchObject({

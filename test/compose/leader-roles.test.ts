@@ -1,4 +1,4 @@
-// Which process leads which role: two processes with a role each over one store, and a role that nobody serves.
+// Leaders by role: processes with different roles on one store, and a role that no process serves.
 import { afterAll, afterEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { LeaderTask } from '../../src/cluster/leader.ts'
@@ -70,7 +70,7 @@ test('a process with all roles leads them all', async () => {
   expect([two.running, two.sharing.describe(), two.sharing.leads()]).toEqual([[], { leader: 'elsewhere' }, false])
 })
 
-test('outdated rows that processes share are swept once, whichever roles a process leads', async () => {
+test('shared outdated rows are swept once, whatever roles the process leads', async () => {
   for (const roles of [LEADER_ROLES, ['attestation'], ['identity']] as const) {
     const { time, startProcess } = createDeployment()
     const { sweeps } = await startProcess(...roles)

@@ -1,4 +1,4 @@
-// Proofs are refused before anything is started or asked where no decision can have the name.
+// Requests for proofs without a possible decision start no other work.
 import { expect, test } from 'bun:test'
 import { createProofs, type ProofDependencies } from '../../src/compose/proof-service.ts'
 import type { LineToProve } from '../../src/decision-log/line-proof.ts'
@@ -14,7 +14,7 @@ import {
   withheld,
 } from '../decision-log/fixtures.ts'
 
-test('what is no uuid reaches neither the index nor the tree', async () => {
+test('an invalid uuid reaches neither the index nor the tree', async () => {
   const untouched = new Proxy({}, { get: (_target, name) => expect.unreachable(String(name)) })
   const { prove, close } = createProofs({
     config: untouched,

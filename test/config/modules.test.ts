@@ -1,13 +1,13 @@
 // The setting `without`, and settings that modules declare.
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadConfig } from '../../src/config/config.ts'
 import type { ModuleSettings } from '../../src/config/module-settings.ts'
 import { secretSetting, setting } from '../../src/config/setting.ts'
 import { parseInteger } from '../../src/config/setting-values.ts'
 import { describeSettings, SettingInvalidError } from '../../src/config/settings.ts'
+import { newFolder } from '../support/folder.ts'
 
 const SIZE = setting({ name: 'tank-size', description: 'Size', defaultText: '5', parse: parseInteger(1, 9) })
 const PIN = secretSetting({ name: 'tank-pin', description: 'PIN' })
@@ -23,12 +23,6 @@ const MODULES: readonly ModuleSettings[] = [
   { name: 'pump', summary: 'move water', needs: ['tank'] },
 ]
 
-let folder: string
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'countersign-modules-'))
-})
-afterEach(() => rmSync(folder, { recursive: true }))
-
 const load = (flags: readonly string[], environment: Readonly<Record<string, string>> = {}) =>
   loadConfig({ arguments: flags, environment }, MODULES)
 const refusal = (...given: Parameters<typeof load>): string => {
@@ -42,7 +36,7 @@ const refusal = (...given: Parameters<typeof load>): string => {
 }
 
 describe('a setting of a module', () => {
-  test('is read by its declaration, from the sources that settings of the core have', () => {
+  test('has the same sources as a setting of the core', () => {
     expect(load([]).of(SIZE)).toBe(5)
     expect(load(['--tank-size', '6']).of(SIZE)).toBe(6)
     expect(load([], { COUNTERSIGN_TANK_SIZE: '7' }).of(SIZE)).toBe(7)
@@ -55,20 +49,20 @@ describe('a setting of a module', () => {
     expect(file.secretFiles).toEqual(['/run/pin'])
   })
 
-  test('is checked like those of the core, alone and with others', () => {
+  test('is checked like a setting of the core, alone and with others', () => {
     expect(refusal(['--tank-size', '10'])).toBe('--tank-size must be a whole number from 1 to 9')
     expect(refusal(['--tank-size', '8'])).toBe('a large tank needs a tank-pin')
     expect(refusal(['--tank-pin', 'x'])).toContain('is a secret')
   })
 
-  test('stands in the help below its module', () => {
+  test('is listed in the help below its module', () => {
     expect(describeSettings(MODULES)).toContain('  tank: store water\n  --tank-size, COUNTERSIGN_TANK_SIZE')
   })
 })
 
 describe('without', () => {
-  test('leaves modules out, by a flag, a variable or the config file', () => {
-    const path = join(folder, 'config.yaml')
+  test('disables modules by a flag, a variable or the config file', () => {
+    const path = join(newFolder(), 'config.yaml')
     writeFileSync(path, 'without: pump\n')
     expect([...load([]).modules]).toEqual(['tank', 'pump'])
     expect([...load(['--without', 'pump']).modules]).toEqual(['tank'])
@@ -85,14 +79,14 @@ describe('without', () => {
     expect(refusal(flags)).toBe(message)
   })
 
-  test('refuses secrets of a module that is left out', () => {
+  test('refuses secrets of a disabled module', () => {
     const message = 'tank-pin belongs to the module tank, which is disabled'
     expect(refusal(['--without', 'tank,pump'], { COUNTERSIGN_TANK_PIN: 'x' })).toBe(message)
     expect(refusal(['--without', 'tank,pump'], { COUNTERSIGN_TANK_PIN_FILE: '/run/pin' })).toBe(message)
   })
 })
 
-test('the admin key of another deployment is no setting, and does not stop a start', () => {
+test('the admin key of another deployment is not a setting, and does not prevent a start', () => {
   const key = { COUNTERSIGN_ADMIN_KEY: 'not-a-real-key', COUNTERSIGN_ADMIN_KEY_FILE: '/run/secrets/admin-key' }
   expect(() => loadConfig({ arguments: [], environment: key }, MODULES)).not.toThrow()
   expect(() => loadConfig({ arguments: [], environment: { COUNTERSIGN_ADMIN_KEYS: 'x' } }, MODULES)).toThrow(

@@ -1,4 +1,4 @@
-// Processes and workers from processors.
+// Numbers of processes and workers by processors.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { PROCESSES_MAX, planProcesses } from '../../src/config/process-plan.ts'
@@ -17,14 +17,14 @@ test.each([
   expect(planProcesses(processors, AUTO)).toEqual({ processes, workers })
 })
 
-test('what is asked for is taken, and the other fits it', () => {
+test('configured numbers are used, and a missing number fits them', () => {
   expect(planProcesses(8, { processes: 1, workers: null })).toEqual({ processes: 1, workers: 7 })
   expect(planProcesses(8, { processes: 4, workers: null })).toEqual({ processes: 4, workers: 2 })
   expect(planProcesses(8, { processes: null, workers: 5 })).toEqual({ processes: 3, workers: 5 })
   expect(planProcesses(2, { processes: 3, workers: 1 })).toEqual({ processes: 3, workers: 1 })
 })
 
-test('whatever the machine, there is at least one of each, and not too many', () => {
+test('any machine gets at least one of each, and a bounded number', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 1_024 }), (processors) => {
       const { processes, workers } = planProcesses(processors, AUTO)
@@ -32,7 +32,7 @@ test('whatever the machine, there is at least one of each, and not too many', ()
       expect(processes).toBeLessThanOrEqual(PROCESSES_MAX)
       expect(workers).toBeGreaterThanOrEqual(1)
       expect(workers).toBeLessThanOrEqual(16)
-      // Not more threads than half again what there are processors for.
+      // At most 1.5 threads per processor.
       expect(processes * workers).toBeLessThanOrEqual(Math.max(1, processors * 1.5))
     }),
   )

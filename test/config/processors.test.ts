@@ -1,17 +1,17 @@
-// How many processors are counted, from what the system says.
+// The number of processors within the limits of the system.
 import { expect, test } from 'bun:test'
 import { countProcessors, parseQuota } from '../../src/config/process-plan.ts'
 
 const reading = (files: Readonly<Record<string, string>>) => (path: string) => files[path] ?? null
 
 test.each<[string, Readonly<Record<string, string>>, number]>([
-  ['no files at all', {}, 16],
+  ['no files', {}, 16],
   ['no limit', { '/sys/fs/cgroup/cpu.max': 'max 100000\n' }, 16],
-  ['a limit of the container', { '/sys/fs/cgroup/cpu.max': '250000 100000\n' }, 3],
+  ['a container limit', { '/sys/fs/cgroup/cpu.max': '250000 100000\n' }, 3],
   ['a limit below one', { '/sys/fs/cgroup/cpu.max': '50000 100000\n' }, 1],
   ['a limit above the machine', { '/sys/fs/cgroup/cpu.max': '6400000 100000\n' }, 16],
   [
-    'a limit of a group above',
+    'a limit of a parent group',
     {
       '/proc/self/cgroup': '0::/system.slice/countersign.service\n',
       '/sys/fs/cgroup/system.slice/cpu.max': '400000 100000\n',
@@ -33,8 +33,8 @@ test.each<[string, Readonly<Record<string, string>>, number]>([
   expect(countProcessors(reading(files), () => 16)).toBe(expected)
 })
 
-test.each(['', 'max 100000', '0 100000', '100000 0', '100000', 'x y', '-1 100000'])('%p is no quota', (text) => {
+test.each(['', 'max 100000', '0 100000', '100000 0', '100000', 'x y', '-1 100000'])('%p is not a quota', (text) => {
   expect(parseQuota(text)).toBeNull()
 })
 
-test('this machine has at least one', () => expect(countProcessors()).toBeGreaterThanOrEqual(1))
+test('this machine has at least one processor', () => expect(countProcessors()).toBeGreaterThanOrEqual(1))

@@ -1,4 +1,4 @@
-// The setting `serve`: which parts of the service a process serves.
+// The setting `serve`: the roles of a process.
 import { describe, expect, test } from 'bun:test'
 import { loadConfig } from '../../src/config/config.ts'
 
@@ -16,7 +16,7 @@ describe('a process serves', () => {
     expect(rolesOf('--serve', 'portal, identity')).toEqual(['identity', 'portal'])
   })
 
-  test('nothing by a name that is no role, is there twice, or is missing', () => {
+  test('no unknown, repeated or missing role', () => {
     for (const text of ['', 'attestations', 'identity,attester', 'portal,portal', 'all,portal']) {
       expect(() => rolesOf(`--serve=${text}`)).toThrow('attestation, identity, portal, dashboard')
     }

@@ -1,3 +1,4 @@
+// A process that is restarted after it exits.
 import { expect, test } from 'bun:test'
 import { keepProcess } from '../../src/program/kept-process.ts'
 
@@ -21,7 +22,7 @@ const keep = (start: (onExit: () => void) => { kill(): void } | Promise<{ kill()
   return { kept, delays, lost, next: () => next() }
 }
 
-test('each start comes later than the one before, up to a limit, until the process works', () => {
+test('each restart is delayed longer, up to a limit, until the process works', () => {
   let exit = (): void => undefined
   const { kept, delays, lost, next } = keep((onExit) => {
     exit = onExit
@@ -39,10 +40,10 @@ test('each start comes later than the one before, up to a limit, until the proce
   expect(lost).toEqual(Array(5).fill('ProcessEnded'))
 })
 
-test('a start that fails, at once or later, is tried again', async () => {
+test('a failed start is retried, whether it fails synchronously or not', async () => {
   for (const fail of [
     () => {
-      throw new TypeError('no process left')
+      throw new TypeError('could not start')
     },
     () => Promise.reject(new TypeError('no store')),
   ]) {
@@ -52,7 +53,7 @@ test('a start that fails, at once or later, is tried again', async () => {
   }
 })
 
-test('a process that ends before its start is reported is not kept', async () => {
+test('a process that exits before its start is reported does not count as running', async () => {
   const { kept, lost, next } = keep(async (onExit) => {
     onExit()
     return { kill: () => undefined }
@@ -65,7 +66,7 @@ test('a process that ends before its start is reported is not kept', async () =>
   expect(lost).toEqual(['ProcessEnded', 'ProcessEnded'])
 })
 
-test('a process that starts after the end is killed, and one that ends then is not started again', async () => {
+test('a process that starts after the close is killed, and not restarted', async () => {
   let killed = 0
   let exit = (): void => undefined
   const { kept, delays, lost } = keep(async (onExit) => {

@@ -26,13 +26,6 @@ export const closed = (properties: Readonly<Record<string, Schema>>, ...required
   additionalProperties: false,
 })
 
-/** Object with exactly one of the given keys. */
-export const choice = (properties: Readonly<Record<string, Schema>>): Schema => ({
-  ...closed(properties),
-  minProperties: 1,
-  maxProperties: 1,
-})
-
 const ajv = new Ajv({ allErrors: true, allowUnionTypes: true })
 const validators = new WeakMap<Schema, ValidateFunction>()
 

@@ -1,11 +1,11 @@
-// A node that is gone, a database that is killed, a database that freezes: nothing acknowledged is lost, no request hangs,
-// and two seconds after it is mended everything is answered again.
+// Loss of a node, and a killed or frozen database: no acknowledged request is lost, no request hangs, and requests succeed
+// two seconds after the repair.
 import { readdirSync, readFileSync } from 'node:fs'
 import { describeFailures, findLosses, startTraffic, type Traffic, type TrafficReport } from './traffic.ts'
 import { type Finding, finding, milliseconds, type Stand, type Trial, untilReady } from './trial.ts'
 
 const BACK_WITHIN_MS = 2_000
-/** A node's deadline, and what a proxy and a busy machine add. */
+/** Deadline of a node, plus the delay of a proxy and a busy machine. */
 const HANGS_AFTER_MS = 27_000
 const BEFORE_MS = 3_000
 const AFTER_MS = 6_000
@@ -19,24 +19,24 @@ const traffic = ({ balancer, cluster }: Stand): Traffic =>
     clients: { keyed: 4, plain: 4, register: 2, verify: 2 },
   })
 
-/** How long after a moment the last request was sent that failed, milliseconds; 0 when none failed after it. */
+/** Milliseconds from a moment to the last request that failed; 0 if none failed. */
 const failingAfter = (report: TrafficReport, sinceMs: number): number =>
   Math.max(0, ...report.failures.map(({ sentMs }) => sentMs - sinceMs))
 
-const judge = async (name: string, stand: Stand, report: TrafficReport, mendedMs: number): Promise<Finding[]> => {
+const judge = async (name: string, stand: Stand, report: TrafficReport, repairedMs: number): Promise<Finding[]> => {
   const losses = await findLosses(stand.cluster, stand.balancer.api, report)
   const total = Object.values(report.requests).reduce((sum, count) => sum + count, 0)
-  const backMs = failingAfter(report, mendedMs)
+  const backMs = failingAfter(report, repairedMs)
   return [
     finding(`${name}: acknowledged and lost`, losses.join('; ') || 'none', 'none', losses.length === 0),
-    finding(`${name}: everything answered again after`, milliseconds(backMs), '2 s', backMs <= BACK_WITHIN_MS),
+    finding(`${name}: all requests succeed after`, milliseconds(backMs), '2 s', backMs <= BACK_WITHIN_MS),
     finding(
       `${name}: slowest request`,
       milliseconds(report.slowestMs),
       'no request hangs',
       report.slowestMs < HANGS_AFTER_MS,
     ),
-    finding(`${name}: failed of ${total}`, describeFailures(report.failures), 'as few as can be', true),
+    finding(`${name}: failures of ${total} requests`, describeFailures(report.failures), '', true),
   ]
 }
 
@@ -62,16 +62,16 @@ export const killDatabase: Trial = async (stand) => {
   stand.progress('PostgreSQL: killed and started again')
   const killedMs = performance.now()
   await stand.postgres.restart()
-  const mendedMs = performance.now()
+  const repairedMs = performance.now()
   await Bun.sleep(AFTER_MS)
   const report = await load.stop()
   await untilReady(stand.cluster.nodes)
-  const findings = await judge('database killed', stand, report, mendedMs)
-  return [finding('database killed: its own restart', milliseconds(mendedMs - killedMs), '', true), ...findings]
+  const findings = await judge('database killed', stand, report, repairedMs)
+  return [finding('database killed: its own restart', milliseconds(repairedMs - killedMs), '', true), ...findings]
 }
 
-/** A process and all that came of it. */
-const familyOf = (root: number): number[] => {
+/** Process ids of a process and its descendants. */
+const treeOf = (root: number): number[] => {
   const parents = new Map<number, number>()
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue
@@ -79,7 +79,7 @@ const familyOf = (root: number): number[] => {
       const stat = readFileSync(`/proc/${name}/stat`, 'utf8')
       parents.set(Number(name), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]))
     } catch {
-      // It ended meanwhile.
+      // The process ended.
     }
   }
   const isOf = (pid: number): boolean => pid === root || (parents.has(pid) && isOf(parents.get(pid) ?? 0))
@@ -100,19 +100,19 @@ export const freezeDatabase: Trial = async (stand) => {
   const load = traffic(stand)
   await Bun.sleep(BEFORE_MS)
   stand.progress(`PostgreSQL: frozen for ${FREEZE_MS / 1_000} s`)
-  // The postmaster first, or it would go on to start processes.
+  // The postmaster is stopped first, because it starts processes.
   const root = stand.postgres.pid()
   signalAll([root], 'SIGSTOP')
-  const family = familyOf(root)
-  signalAll(family, 'SIGSTOP')
+  const tree = treeOf(root)
+  signalAll(tree, 'SIGSTOP')
   try {
     await Bun.sleep(FREEZE_MS)
   } finally {
-    signalAll(family, 'SIGCONT')
+    signalAll(tree, 'SIGCONT')
   }
-  const mendedMs = performance.now()
+  const repairedMs = performance.now()
   await Bun.sleep(AFTER_MS)
   const report = await load.stop()
   await untilReady(stand.cluster.nodes)
-  return judge('database frozen', stand, report, mendedMs)
+  return judge('database frozen', stand, report, repairedMs)
 }

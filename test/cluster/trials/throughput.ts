@@ -1,6 +1,5 @@
-// Attestations per second of one node over PostgreSQL beside one over SQLite, in turns that rotate, so that all have the
-// machine's good and bad moments. Signing reads caches, so the database should not show; the search index, which writes
-// each decision to wherever it is, may on a machine that has no processor to spare for it: hence PostgreSQL twice.
+// Attestations per second of one node on PostgreSQL and on SQLite, in rotating turns. Signing reads caches, so the database
+// should not matter. The search index writes each decision to the database, so PostgreSQL also runs with a local index.
 import { runLoad } from '../../../bench/load/run-load.ts'
 import type { PostgresServer } from '../../support/postgres-server.ts'
 import { type Cluster, startCluster } from '../cluster.ts'
@@ -14,7 +13,7 @@ const GOAL = 0.95
 
 interface Measured {
   readonly perSecond: number
-  /** Of the service with its workers, without what runs at a lower priority; NaN where the system does not tell. */
+  /** CPU time of the service and its workers, without low-priority work; NaN if the system does not report it. */
   readonly cpuMicroseconds: number
 }
 
@@ -39,13 +38,13 @@ const measure = async (name: string, { nodes, quickstart }: Cluster): Promise<Me
   return { perSecond: throughputPerSecond, cpuMicroseconds: cpu / completed }
 }
 
-const MODES = ['SQLite', 'PostgreSQL', 'PostgreSQL, index apart'] as const
+const MODES = ['SQLite', 'PostgreSQL', 'PostgreSQL, local index'] as const
 type Mode = (typeof MODES)[number]
 
 const startMode = async (mode: Mode, postgres: PostgresServer): Promise<Cluster> => {
   const one = { nodes: 1, processes: 1, workers: 1 }
   if (mode === 'SQLite') return startCluster({ ...one, store: null })
-  const database = mode === 'PostgreSQL' ? 'throughput' : 'throughput_apart'
+  const database = mode === 'PostgreSQL' ? 'throughput' : 'throughput_local'
   await postgres.administer(`CREATE DATABASE ${database}`)
   const environment = mode === 'PostgreSQL' ? {} : { COUNTERSIGN_DECISIONS_INDEX: 'local' }
   return startCluster({ ...one, store: postgres.address(database), environment })
@@ -68,10 +67,10 @@ export const compareStores = async (postgres: PostgresServer, progress: (line: s
   } finally {
     for (const cluster of clusters.values()) await cluster.stop()
   }
-  const middle = (mode: Mode, of: (one: Measured) => number): number =>
+  const median = (mode: Mode, of: (one: Measured) => number): number =>
     percentile((measured.get(mode) ?? []).map(of), 0.5)
-  const rate = (mode: Mode): number => middle(mode, ({ perSecond }) => perSecond)
-  const cpu = (mode: Mode): number => middle(mode, ({ cpuMicroseconds }) => cpuMicroseconds)
+  const rate = (mode: Mode): number => median(mode, ({ perSecond }) => perSecond)
+  const cpu = (mode: Mode): number => median(mode, ({ cpuMicroseconds }) => cpuMicroseconds)
   const line = (mode: Mode): Finding =>
     finding(
       `attestations of one process with one worker, ${mode}`,
@@ -81,14 +80,14 @@ export const compareStores = async (postgres: PostgresServer, progress: (line: s
     )
   const ratio = (mode: Mode): Finding => {
     const share = rate(mode) / rate('SQLite')
-    return finding(`${mode} against SQLite, middle of ${ROUNDS} rounds`, share.toFixed(3), `${GOAL}`, share >= GOAL)
+    return finding(`${mode} against SQLite, median of ${ROUNDS} rounds`, share.toFixed(3), `${GOAL}`, share >= GOAL)
   }
-  // Less moved by whatever else runs than a rate is.
+  // CPU time depends less on other processes than a rate.
   const work = cpu('SQLite') / cpu('PostgreSQL')
   return [
     ...MODES.map(line),
-    finding('the same by CPU: SQLite’s part of PostgreSQL’s', work.toFixed(3), '', true),
+    finding('CPU time on SQLite as a share of that on PostgreSQL', work.toFixed(3), '', true),
     ratio('PostgreSQL'),
-    ratio('PostgreSQL, index apart'),
+    ratio('PostgreSQL, local index'),
   ]
 }

@@ -1,27 +1,24 @@
-// Requests that go on while something happens to the cluster, each with its times, and what was acknowledged: nothing of
-// that may be missing afterwards. Clients try nothing again, so that what fails is seen.
+// Continuous requests without retries during a trial: their times, their failures, and the acknowledged results, none of
+// which may be lost.
 import { attest, JSON_TYPE, type Values, walletOf } from '../caller.ts'
 import type { Cluster } from '../cluster.ts'
 
-/**
- * keyed: an attestation with an Idempotency-Key. plain: without. register: a new session, with a key. verify: a wallet's
- * standing.
- */
+/** Attestations with or without an Idempotency-Key, registrations with a key, and verifications of a wallet. */
 export type Kind = 'keyed' | 'plain' | 'register' | 'verify'
 
 export interface Failure {
   readonly kind: Kind
-  /** By performance.now(), when it was sent and when it failed. */
+  /** Times of the request and its failure, by performance.now(). */
   readonly sentMs: number
   readonly failedMs: number
-  /** The status with the problem's code, or the error's code. */
+  /** Status and code of the problem, or code of the error. */
   readonly what: string
 }
 
 export interface TrafficReport {
   readonly requests: Readonly<Record<Kind, number>>
   readonly failures: readonly Failure[]
-  /** The longest that any request took, milliseconds. */
+  /** Longest time of a request, milliseconds. */
   readonly slowestMs: number
   readonly uuids: readonly string[]
   readonly sessions: readonly string[]
@@ -36,7 +33,7 @@ export interface TrafficOptions {
   readonly values: Values
   /** Clients of each kind. */
   readonly clients: Partial<Readonly<Record<Kind, number>>>
-  /** Between two requests of one client, milliseconds. */
+  /** Pause between two requests of a client, milliseconds. */
   readonly pauseMs: number
 }
 
@@ -57,7 +54,7 @@ export const startTraffic = ({ base, values, clients, pauseMs }: TrafficOptions)
   const send = (kind: Kind, name: string): Promise<Response> => {
     if (kind === 'keyed') return attest(base, values, { 'idempotency-key': name })
     if (kind === 'plain') return attest(base, values)
-    if (kind === 'verify') return post('/api/v1/verify', { address: walletOf('nobody') })
+    if (kind === 'verify') return post('/api/v1/verify', { address: walletOf('unknown') })
     return post('/api/v1/register/individual?size=80', { walletAddress: walletOf(name) }, { 'idempotency-key': name })
   }
   const acknowledge = (kind: Kind, answer: unknown): void => {
@@ -71,7 +68,7 @@ export const startTraffic = ({ base, values, clients, pauseMs }: TrafficOptions)
       let what: string | null
       try {
         const response = await send(kind, `traffic-${process.pid}-${run}-${kind}-${number}-${count}`)
-        // Also what the balancer says itself, which is no JSON.
+        // Errors of the balancer may not be JSON.
         const text = await response.text()
         what = response.ok ? null : `${response.status} ${/"code":"(\w+)"/.exec(text)?.[1] ?? 'of the balancer'}`
         if (response.ok) acknowledge(kind, JSON.parse(text))
@@ -96,7 +93,7 @@ export const startTraffic = ({ base, values, clients, pauseMs }: TrafficOptions)
   }
 }
 
-/** What was acknowledged and is not there, or is there twice; empty is good. */
+/** Returns the acknowledged results that are missing or duplicated. */
 export const findLosses = async (
   cluster: Cluster,
   base: string,
@@ -115,16 +112,16 @@ export const findLosses = async (
   const twice = uuids.length - new Set(uuids).size
   if (twice > 0) problems.push(`${twice} uuids were answered twice`)
   const authorization = { authorization: `Bearer ${cluster.quickstart['IDENTITY_API_KEY']}` }
-  let gone = 0
+  let missing = 0
   for (const session of sessions) {
     const { status } = await fetch(`${base}/api/v1/status/individual/${session}`, { headers: authorization })
-    if (status !== 200) gone += 1
+    if (status !== 200) missing += 1
   }
-  if (gone > 0) problems.push(`${gone} acknowledged sessions are gone`)
+  if (missing > 0) problems.push(`${missing} acknowledged sessions are missing`)
   return problems
 }
 
-/** `plain 502 ×3, keyed 503 ×1`; `none`. */
+/** Returns, for example, `plain 502 ×3, keyed 503 ×1`, or `none`. */
 export const describeFailures = (failures: readonly Failure[]): string => {
   const counts = new Map<string, number>()
   for (const { kind, what } of failures) counts.set(`${kind} ${what}`, (counts.get(`${kind} ${what}`) ?? 0) + 1)

@@ -1,5 +1,4 @@
-// What a trial is given and what it says.
-
+// The environment and the findings of a trial.
 import type { PostgresServer } from '../../support/postgres-server.ts'
 import { until } from '../../support/until.ts'
 import type { Balancer } from '../balancer.ts'
@@ -9,7 +8,7 @@ export interface Stand {
   readonly cluster: Cluster
   readonly balancer: Balancer
   readonly postgres: PostgresServer
-  /** A line of what is going on, for whoever watches. */
+  /** Prints a line about the progress. */
   readonly progress: (line: string) => void
 }
 
@@ -39,7 +38,7 @@ export const untilReady = async (nodes: readonly Node[]): Promise<void> => {
   await Promise.all(nodes.map((node) => until(() => isReady(node))))
 }
 
-/** The value below which this part of all lies, with `part` from 0 to 1. */
+/** Percentile of values, with `part` from 0 to 1. */
 export const percentile = (values: readonly number[], part: number): number => {
   const sorted = [...values].sort((left, right) => left - right)
   return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * part) - 1)] ?? Number.NaN
