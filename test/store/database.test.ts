@@ -123,7 +123,9 @@ describeDatabases((dialect) => {
       await database.transaction(async (transaction) => {
         kept = transaction
       })
-      await expect(insert(kept!, 'late')).rejects.toBeInstanceOf(TransactionMisuseError)
+      for (const late of [() => insert(kept!, 'late'), () => kept!.query('SELECT name FROM items')]) {
+        await expect(late()).rejects.toBeInstanceOf(TransactionMisuseError)
+      }
       expect(await names()).toEqual([])
     })
 

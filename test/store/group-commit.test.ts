@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { createSerialQueue } from '../../src/lib/serial-queue.ts'
 import { systemClock } from '../../src/lib/time.ts'
 import type { Database, Transaction } from '../../src/store/database.ts'
-import { ConstraintViolatedError, StoreUnavailableError, TransactionMisuseError } from '../../src/store/errors.ts'
+import { StoreUnavailableError } from '../../src/store/errors.ts'
 import { openSqliteDatabase } from '../../src/store/sqlite/sqlite.ts'
 import { openSqliteConnection, type SqliteConnection } from '../../src/store/sqlite/sqlite-connection.ts'
 import { createTransactionRunner, type WaitingTransaction } from '../../src/store/sqlite/sqlite-transactions.ts'
@@ -86,40 +86,23 @@ const plans: fc.Arbitrary<Plan> = fc.record({
   ),
 })
 
-describe('grouped transactions', () => {
-  test('have the effects and results of sequential transactions', async () => {
-    const together = await openSqliteDatabase({ path, clock: systemClock })
-    const apart = await openSqliteDatabase({ path: join(folder.path, 'apart.db'), clock: systemClock })
-    for (const database of [together, apart]) await database.execute(TABLE)
-    await fc.assert(
-      fc.asyncProperty(fc.array(plans, { minLength: 1, maxLength: 12 }), async (transactions) => {
-        for (const database of [together, apart]) await database.execute('DELETE FROM items')
-        const grouped = await Promise.all(transactions.map((plan) => start(together, plan)))
-        const alone: string[] = []
-        for (const plan of transactions) alone.push(await start(apart, plan))
-        expect(grouped).toEqual(alone)
-        expect(await content(together)).toEqual(await content(apart))
-      }),
-      { numRuns: 150 },
-    )
-    await together.close()
-    await apart.close()
-  })
-
-  test('that fail keep nothing, even writes after a caught error', async () => {
-    const database = await openSqliteDatabase({ path, clock: systemClock })
-    await database.execute(TABLE)
-    await insert(database, 'taken')
-    const failing = database.transaction(async (transaction) => {
-      await insert(transaction, 'taken').catch(() => undefined)
-      await insert(transaction, 'after')
-    })
-    const others = ['a', 'b'].map((name) => insert(database, name))
-    await expect(failing).rejects.toBeInstanceOf(ConstraintViolatedError)
-    expect(await Promise.all(others)).toEqual([1, 1])
-    expect((await content(database)).map((row) => (row as { name: string }).name)).toEqual(['a', 'b', 'taken'])
-    await database.close()
-  })
+test('grouped transactions have the effects and results of sequential transactions', async () => {
+  const together = await openSqliteDatabase({ path, clock: systemClock })
+  const apart = await openSqliteDatabase({ path: join(folder.path, 'apart.db'), clock: systemClock })
+  for (const database of [together, apart]) await database.execute(TABLE)
+  await fc.assert(
+    fc.asyncProperty(fc.array(plans, { minLength: 1, maxLength: 12 }), async (transactions) => {
+      for (const database of [together, apart]) await database.execute('DELETE FROM items')
+      const grouped = await Promise.all(transactions.map((plan) => start(together, plan)))
+      const alone: string[] = []
+      for (const plan of transactions) alone.push(await start(apart, plan))
+      expect(grouped).toEqual(alone)
+      expect(await content(together)).toEqual(await content(apart))
+    }),
+    { numRuns: 150 },
+  )
+  await together.close()
+  await apart.close()
 })
 
 describe('a group on the connection', () => {
@@ -251,21 +234,6 @@ describe('a group on the connection', () => {
     const { settled, left } = await run({ a: inserting('a'), b: failing, c: inserting('c') })
     expect(settled.sort()).toEqual(['a StoreUnavailableError', 'b StoreUnavailableError'])
     expect([left, names()]).toEqual([1, []])
-  })
-
-  test('runs no statement of a transaction that has ended', async () => {
-    let kept: Transaction | undefined
-    await run({
-      a: async (transaction) => {
-        kept = transaction
-        return insert(transaction, 'a')
-      },
-    })
-    expect(kept).toBeDefined()
-    for (const late of [kept?.execute("DELETE FROM items WHERE name = 'a'"), kept?.query('SELECT 1')]) {
-      await expect(late).rejects.toBeInstanceOf(TransactionMisuseError)
-    }
-    expect(names()).toEqual(['a'])
   })
 
   test('is not started after the deadline of its first transaction, and only that one fails', async () => {

@@ -5,6 +5,7 @@ import { publisherOf } from '../../src/modules/screening/formats/publishers.ts'
 import type { Database, SqlParameter } from '../../src/store/database.ts'
 import { StoreUnusableError } from '../../src/store/errors.ts'
 import { MIGRATIONS, type Migration, migrate } from '../../src/store/migrations.ts'
+import { words } from '../support/words.ts'
 import { type DatabasePlace, describeDatabases } from './dialects.ts'
 
 const first: Migration = {
@@ -111,20 +112,8 @@ describeDatabases((dialect) => {
     test('without a safety rule let the previous version start', async () => {
       const names = new Set(MIGRATIONS.filter(({ worksWith }) => worksWith !== undefined).map(({ name }) => name))
       expect(names).toEqual(
-        new Set([
-          'list-source-token',
-          'audit-address',
-          'portal-unused',
-          'portal-words',
-          'session-policies',
-          'latency-and-labels',
-          'shared-wallets',
-          'check-turns',
-          'paused-webhooks',
-          'change-marks',
-          'policy-details',
-          'message-indexes',
-        ]),
+        new Set(words`list-source-token audit-address portal-unused portal-words session-policies latency-and-labels
+          shared-wallets check-turns paused-webhooks change-marks policy-details message-indexes`),
       )
       for (const { number, worksWith = number } of MIGRATIONS) expect(number - worksWith).toBeLessThanOrEqual(1)
     })

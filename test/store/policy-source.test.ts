@@ -143,23 +143,77 @@ describeStores((openTemporaryStore) => {
     })
   })
 
-  describe('attesters', () => {
-    test('are announced when their status changes, and a retirement is final', async () => {
-      const { attesters } = temporary.store
-      const input = { kind: 'ed25519', address: 'address', keystoreFile: 'a.pem' } as const
-      let id = ''
-      expect(
-        await announced(async () => {
-          id = (await attesters.add(input)).id
-        }),
-      ).toEqual([['attester', id]])
-      await expect(attesters.add(input)).rejects.toMatchObject({ constraint: 'unique' })
-      expect((await attesters.setStatus(id, 'retiring'))?.status).toBe('retiring')
-      expect((await attesters.setStatus(id, 'active'))?.status).toBe('active')
-      expect(await announced(() => attesters.setStatus(id, 'retired'))).toEqual([['attester', id]])
-      expect(await announced(() => attesters.setStatus(id, 'active'))).toEqual([])
-      expect(await attesters.list()).toMatchObject([{ ...input, id, status: 'retired' }])
-      expect(await attesters.setStatus('attester_unknown', 'active')).toBeNull()
+  test('a project has a flag for an active revision of its policy', async () => {
+    const { projects, policies } = temporary.store
+    const { organizationId } = seed
+    const policy = await policies.create({ organizationId, name: 'P' })
+    const project = await projects.create({ organizationId, name: 'X', policyId: policy.id })
+    const isActive = async () => (await projects.find(organizationId, project.id))?.policyActive
+    expect([project.policyActive, await isActive()]).toEqual([false, false])
+    const input = { organizationId, policyId: policy.id, source: 'name: P', quorum: 1 }
+    const revision = await policies.saveRevision(input)
+    expect(await isActive()).toBe(false)
+    await policies.activateRevision(organizationId, policy.id, revision!.id)
+    expect((await projects.list(organizationId)).map(({ policyActive }) => policyActive)).toEqual([true, true])
+    const renamed = await projects.update(organizationId, project.id, { name: 'Y' })
+    expect(renamed).toMatchObject({ name: 'Y', policyActive: true })
+  })
+
+  describe('a shadow revision', () => {
+    const save = async () => {
+      const input = { organizationId: seed.organizationId, policyId: seed.policy.id, source: 'name: P', quorum: 1 }
+      const next = await temporary.store.policies.saveRevision(input)
+      if (next === null) throw new Error('not saved')
+      return next
+    }
+
+    test('is part of the target until it ends or is activated', async () => {
+      const { policies } = temporary.store
+      const { organizationId, revision } = seed
+      const [policyId, next, before] = [seed.policy.id, await save(), await target()]
+      const shadow = () => policies.shadowRevision(organizationId, policyId, next.id)
+      expect(await shadow()).toMatchObject({ activeRevisionId: revision.id, shadowRevisionId: next.id })
+      const shadowed = await target()
+      expect(shadowed).toMatchObject({ revisionId: revision.id, shadowRevisionId: next.id })
+      expect(shadowed.id).not.toBe(before.id)
+      expect(await policies.endShadow(organizationId, policyId)).toMatchObject({ shadowRevisionId: null })
+      expect(await target()).toMatchObject({ shadowRevisionId: null })
+      await shadow()
+      await policies.activateRevision(organizationId, policyId, next.id)
+      expect(await target()).toMatchObject({ revisionId: next.id, shadowRevisionId: null })
+      // A rollback keeps another shadow.
+      await shadow()
+      await policies.activateRevision(organizationId, policyId, revision.id)
+      expect(await target()).toMatchObject({ revisionId: revision.id, shadowRevisionId: next.id })
     })
+
+    test('belongs to the policy and its organization', async () => {
+      const { store } = temporary
+      const [{ organizationId }, policyId, next] = [seed, seed.policy.id, await save()]
+      const other = await seedOrganization(store, 'other')
+      expect(await store.policies.shadowRevision(organizationId, policyId, other.revision.id)).toBeNull()
+      expect(await store.policies.shadowRevision(organizationId, policyId, 'revision_gone')).toBeNull()
+      expect(await store.policies.shadowRevision(other.organizationId, policyId, next.id)).toBeNull()
+      expect(await store.policies.endShadow(other.organizationId, policyId)).toBeNull()
+      expect(await store.policies.find(organizationId, policyId)).toMatchObject({ shadowRevisionId: null })
+    })
+  })
+
+  test('a changed status of an attester is announced, and a retirement is final', async () => {
+    const { attesters } = temporary.store
+    const input = { kind: 'ed25519', address: 'address', keystoreFile: 'a.pem' } as const
+    let id = ''
+    const add = async () => {
+      id = (await attesters.add(input)).id
+    }
+    expect(await announced(add)).toEqual([['attester', id]])
+    await expect(attesters.add(input)).rejects.toMatchObject({ constraint: 'unique' })
+    for (const status of ['retiring', 'active'] as const) {
+      expect((await attesters.setStatus(id, status))?.status).toBe(status)
+    }
+    expect(await announced(() => attesters.setStatus(id, 'retired'))).toEqual([['attester', id]])
+    expect(await announced(() => attesters.setStatus(id, 'active'))).toEqual([])
+    expect(await attesters.list()).toMatchObject([{ ...input, id, status: 'retired' }])
+    expect(await attesters.setStatus('attester_unknown', 'active')).toBeNull()
   })
 })

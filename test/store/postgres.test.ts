@@ -130,12 +130,6 @@ describePostgres('PostgreSQL', () => {
       expect(await database.query('SELECT number FROM items')).toEqual([{ number: 2 }, { number: 2 }])
     })
 
-    test('never lose an increment', async () => {
-      await insert(database, 'a')
-      await Promise.all(Array.from({ length: 50 }, () => increment(database, 'a')))
-      expect(await database.query('SELECT number FROM items')).toEqual([{ number: 50 }])
-    })
-
     test('keep nothing if a statement of their commit fails, and the next one works', async () => {
       await insert(database, 'taken')
       const again = { sql: 'INSERT INTO items (name) VALUES (?)', parameters: ['taken'] }

@@ -7,6 +7,7 @@ import { systemClock } from '../../src/lib/time.ts'
 import type { Database, Transaction } from '../../src/store/database.ts'
 import { StoreUnavailableError, StoreUnusableError } from '../../src/store/errors.ts'
 import { openSqliteDatabase } from '../../src/store/sqlite/sqlite.ts'
+import { openSqliteConnection } from '../../src/store/sqlite/sqlite-connection.ts'
 import { createManualClock, temporaryFolder } from './temporary-store.ts'
 
 let folder: ReturnType<typeof temporaryFolder>
@@ -230,5 +231,29 @@ describe('the file', () => {
     // 2 is FULL, with which each commit waits for the disk. 1 is NORMAL.
     const levels = [await written('power-loss'), await written('process-crash'), await written('power-loss')]
     expect(levels).toEqual([2, 1, 2])
+  })
+})
+
+describe('a connection', () => {
+  test('for reads refuses writes, one for writes does not, and neither uses memory mapping', () => {
+    for (const readOnly of [true, false]) {
+      const connection = openSqliteConnection(path, readOnly)
+      expect(connection.all('PRAGMA mmap_size')).toEqual([{ mmap_size: 0 }])
+      const write = () => connection.run("INSERT INTO items (name) VALUES ('a')")
+      if (readOnly) expect(write).toThrow()
+      else expect(write()).toBe(1)
+      connection.close()
+    }
+  })
+
+  test('for reads returns rows that were written after its last read', async () => {
+    const reader = openSqliteConnection(path, true)
+    const count = () => reader.all<{ count: number }>('SELECT COUNT(*) AS count FROM items')[0]?.count
+    for (let rows = 0; rows < 20; rows++) {
+      expect(count()).toBe(rows)
+      await insert(database, `${rows} ${'x'.repeat(2_000)}`)
+    }
+    expect(count()).toBe(20)
+    reader.close()
   })
 })

@@ -3,7 +3,7 @@ import { Database as BunDatabase } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { systemClock } from '../../src/lib/time.ts'
 import type { TableScope } from '../../src/store/copy/table-scope.ts'
-import { StoreUnavailableError, TransactionMisuseError } from '../../src/store/errors.ts'
+import { StoreUnavailableError } from '../../src/store/errors.ts'
 import { openStore, storeWithin } from '../../src/store/store.ts'
 import { describeDatabases, describeStores } from './dialects.ts'
 import { storeOfTest } from './store-of-test.ts'
@@ -63,14 +63,6 @@ describeStores((openTemporaryStore) => {
       await storeWithin(store, store).of(moduleTables).put('two')
       expect([await store.deployment.read('one'), await store.deployment.read('two')]).toEqual(['module', 'module'])
       expect(created).toBe(2)
-    })
-
-    test('cannot use the store outside its tables', async () => {
-      const { store } = temporary
-      const mistaken = store.transaction(async () => {
-        await store.organizations.create({ slug: 'demo', name: 'Demo' })
-      })
-      await expect(mistaken).rejects.toBeInstanceOf(TransactionMisuseError)
     })
   })
 

@@ -204,16 +204,6 @@ describeStores((openTemporaryStore) => {
     expect(await changesSince(database, BEFORE_ALL)).toMatchObject([change, change, change])
   })
 
-  test('a failed change rolls back its transaction', async () => {
-    const failing = scope.write(async (own) => {
-      await THINGS.insert(own, { ...ONE, id: 'two' })
-      await THINGS.insert(own, ONE)
-      await THINGS.insert(own, ONE)
-    })
-    await expect(failing).rejects.toMatchObject({ constraint: 'unique' })
-    expect(await THINGS.everywhere.list(scope, {}, ['id'])).toEqual([])
-  })
-
   describe('a statement is refused', () => {
     const HOSTILE = 'id = id OR 1=1; --'
 
