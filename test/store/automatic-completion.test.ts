@@ -5,6 +5,7 @@ import type { WalletAddress } from '../../src/domain/address.ts'
 import { newSessionId } from '../../src/domain/identifier.ts'
 import type { Registration, SessionStatus } from '../../src/domain/session.ts'
 import { SESSIONS_PER_WALLET_MAX } from '../../src/domain/wallet.ts'
+import { judgeStanding } from '../../src/identity/standing/standing.ts'
 import { openHit } from '../admin/support/open-hit.ts'
 import { markChecksMade } from '../support/made-checks.ts'
 import { replaceChecks } from '../support/replace-checks.ts'
@@ -39,7 +40,7 @@ describeStores((open) => {
   /** Submits a session and marks its checks as made. */
   const submitted = async (target: SessionTarget) => {
     await change(target, 'submitted', 'person')
-    await markChecksMade(temporary.store, organizationId, target.sessionId)
+    await markChecksMade(temporary.store, target.organizationId, target.sessionId)
     return target
   }
   const submit = async (...wallets: readonly WalletAddress[]) => {
@@ -158,6 +159,28 @@ describeStores((open) => {
     for (const wallet of [WALLET, OTHER_WALLET]) await connect(link, wallet)
     const next = await submit(OTHER_WALLET)
     await expect(change(next, 'completed', DECIDER)).rejects.toThrow('was rejected: an operator must')
+  })
+
+  test('a session that another organization does not share links no wallets', async () => {
+    const { store } = temporary
+    const other = (await store.organizations.create({ slug: 'other', name: 'Other' })).id
+    const complete = async (owner: string, isShared: boolean, ...wallets: readonly WalletAddress[]) => {
+      const target = await createSession(store, owner, { environment: 'test' })
+      for (const wallet of wallets) await connect(target, wallet)
+      await submitted(target)
+      const share = 'UPDATE sessions SET consented_at_seconds = 1 WHERE id = ?'
+      if (isShared) await store.database.execute(share, [target.sessionId])
+      await change(target, 'completed', OPERATOR)
+    }
+    await complete(other, true, OTHER_WALLET)
+    await complete(other, false, OTHER_WALLET, WALLET)
+    await complete(organizationId, true, OTHER_WALLET)
+    await complete(organizationId, false, WALLET)
+    await change(await submit(OTHER_WALLET), 'rejected', OPERATOR)
+    const query = { organizationId, environment: 'test', level: 1 } as const
+    const standing = judgeStanding(await store.walletStandings.loadSessions(query, WALLET), 1, 'kyc')
+    expect(standing.verifying).not.toBeNull()
+    await change(await submit(), 'completed', DECIDER)
   })
 
   test('a wallet has a limited number of sessions', async () => {
