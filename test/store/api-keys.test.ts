@@ -153,7 +153,7 @@ describeStores((openTemporaryStore, dialect) => {
       expect(fresh.expiresAtSeconds).toBe(START_SECONDS + 59 * 24 * HOUR)
     })
 
-    test('a key twice is refused', async () => {
+    test('a key again is refused', async () => {
       const { record } = await issue()
       const { record: fresh } = await regenerate(record.keyId, HOUR)
       expect(await temporary.store.apiKeys.regenerate(organizationId, record.keyId, HOUR)).toEqual({

@@ -17,14 +17,14 @@ const SUBJECTS = ['Ivan', 'Anna'] as const
 const WALLETS = 2
 /** An operation that is listed more often is chosen more often. */
 const KINDS = [
-  'give',
-  'give',
+  'add-document',
+  'add-document',
   'connect',
   'queue',
   'check',
-  'made',
-  'made',
-  'judge',
+  'mark-made',
+  'mark-made',
+  'decide-hit',
   'submit',
   'agree',
   'decide',
@@ -44,7 +44,7 @@ interface Subject {
 const perform = async (store: Store, subject: Subject, operation: Operation): Promise<unknown> => {
   const { organizationId, sessionId } = subject
   switch (operation.kind) {
-    case 'give':
+    case 'add-document':
       return store.evidence.addDocument(subject, documentRecord(operation.part), 1_000, 'person')
     case 'connect': {
       const address = `0x${newUuid().replaceAll('-', '').padEnd(40, '0')}` as WalletAddress
@@ -67,7 +67,7 @@ const perform = async (store: Store, subject: Subject, operation: Operation): Pr
         subject: 'person',
         why: [],
       }))
-      const made = {
+      const check = {
         name: NAME_CHECK,
         outcome: 'passed',
         detail: {},
@@ -77,19 +77,19 @@ const perform = async (store: Store, subject: Subject, operation: Operation): Pr
         subjectBases: [operation.subject],
       }
       const { skipped } = await store.sessionChecks.replaceUnchanged(organizationId, 'lists', [
-        { sessionId, sequence: operation.sequence, checks: [made] },
+        { sessionId, sequence: operation.sequence, checks: [check] },
       ])
       return skipped === 0 ? {} : null
     }
-    case 'made':
+    case 'mark-made':
       await store.sessionChecks.markMade({ ...subject, sequence: operation.sequence })
       return {}
-    case 'judge':
+    case 'decide-hit':
       return store.screeningChecks.decideHit(
         { ...subject, hitId: operation.hitId },
         { state: operation.state, by: 'operator:test', reason: 'of the test' },
       )
-    case 'move':
+    case 'change-status':
       return store.sessions.changeStatus({
         ...subject,
         to: operation.to,
@@ -178,10 +178,10 @@ const choose = (random: Random, model: Model, hitIds: ReadonlyMap<string, string
   const some = <Item>(items: readonly Item[]): Item[] => items.filter(() => random.chance(0.4))
   const near = (sequence: number): number => sequence - (random.chance(0.2) ? 1 : 0)
   const kind = random.pick(KINDS)
-  if (kind === 'give') return { kind, part: random.pick(PARTS) }
+  if (kind === 'add-document') return { kind, part: random.pick(PARTS) }
   if (kind === 'queue') return { kind }
   if (kind === 'connect') return { kind: model.wallets < WALLETS ? 'connect' : 'queue' }
-  if (kind === 'made') return { kind, sequence: near(model.pending ?? model.sequence) }
+  if (kind === 'mark-made') return { kind, sequence: near(model.pending ?? model.sequence) }
   const check: Operation = {
     kind: 'check',
     sequence: near(model.sequence),
@@ -189,7 +189,7 @@ const choose = (random: Random, model: Model, hitIds: ReadonlyMap<string, string
     found: some(ENTRIES).map((entry) => [entry, random.pick([80, 90])]),
   }
   if (kind === 'check') return check
-  if (kind === 'judge') {
+  if (kind === 'decide-hit') {
     const basis = basisOf({ subject: random.pick(SUBJECTS), entry: random.pick(ENTRIES) })
     return { kind, basis, hitId: hitIds.get(basis) ?? 'hit_none', state: random.pick(['cleared', 'confirmed']) }
   }
@@ -197,7 +197,7 @@ const choose = (random: Random, model: Model, hitIds: ReadonlyMap<string, string
   if (kind === 'erase') return random.chance(0.25) ? { kind } : check
   if (kind === 'submit')
     return {
-      kind: 'move',
+      kind: 'change-status',
       to: 'submitted',
       expected: null,
       corrections: [],
@@ -206,7 +206,7 @@ const choose = (random: Random, model: Model, hitIds: ReadonlyMap<string, string
       byOperator: false,
     }
   return {
-    kind: 'move',
+    kind: 'change-status',
     // A rejection is final.
     to: random.chance(model.status === 'completed' ? 0.3 : 0.05) ? 'rejected' : random.pick(['completed', 'retry']),
     expected: random.chance(0.3) ? null : near(model.sequence),
@@ -251,12 +251,12 @@ export const compareWithModel = async (
       isDeepStrictEqual(comparable(order.after), seen)
     const order = orders.find(isOf)
     if (order === undefined) {
-      const expected = orders.map(({ after, outcomes: wanted }) => [wanted, comparable(after)])
+      const expected = orders.map(({ after, outcomes: required }) => [required, comparable(after)])
       throw new Error(JSON.stringify({ seed, step, before: model, operations, outcomes, seen, expected }, null, 1))
     }
     for (const [at, { kind }] of operations.entries()) {
-      const what = `${kind} ${outcomes[at]}`
-      counts.set(what, (counts.get(what) ?? 0) + 1)
+      const name = `${kind} ${outcomes[at]}`
+      counts.set(name, (counts.get(name) ?? 0) + 1)
     }
     model = order.after
     hitIds = seenIds

@@ -128,8 +128,8 @@ export const LIMITED_ITEMS: Readonly<Record<LimitedKind, LimitedItems>> = {
     create: async (store, { organizationId, policyId: subject }, name) => {
       const { id: requestedBy } = await account(store, `${name}@approval.example`)
       const detail = { name, changes: [], differences: null, effects: [], comment: '' }
-      const what = { action: 'policy.activate', subject, detail, request: {}, lifeSeconds: 60 }
-      return (await store.approvals.request({ organizationId, requestedBy, ...what })).id
+      const approval = { action: 'policy.activate', subject, detail, request: {}, lifeSeconds: 60 }
+      return (await store.approvals.request({ organizationId, requestedBy, ...approval })).id
     },
   },
 }

@@ -71,11 +71,17 @@ describeStores((openTemporaryStore) => {
     ifVersion: null,
     confirmation: null,
   })
-  const write = async (list: AddressList, chunks: readonly ListChunk[]): Promise<string> => {
+  const stage = async (list: AddressList, ...chunks: readonly ListChunk[]): Promise<string> => {
     const { listBases } = temporary.store
     const baseId = await listBases.begin(list.id)
-    await listBases.append(baseId, chunks)
-    expect(await listBases.activate(activationOf(list, baseId))).toBe('activated')
+    if (chunks.length > 0) await listBases.append(baseId, chunks)
+    return baseId
+  }
+  const activate = (list: AddressList, baseId: string, bases = temporary.store.listBases) =>
+    bases.activate(activationOf(list, baseId))
+  const write = async (list: AddressList, ...chunks: readonly ListChunk[]): Promise<string> => {
+    const baseId = await stage(list, ...chunks)
+    expect(await activate(list, baseId)).toBe('activated')
     return baseId
   }
 
@@ -127,12 +133,12 @@ describeStores((openTemporaryStore) => {
       expect(await reload(list)).toEqual(list)
     })
 
-    test('announce every change of theirs', async () => {
+    test('announce each of their changes', async () => {
       const { lists, listSources, database } = temporary.store
       const before = await readNewest(database)
       const list = await newList()
       await lists.edit(ours, list.name, [edit(evm(1))])
-      await write(list, [chunk([evm(2)])])
+      await write(list, chunk([evm(2)]))
       expect(await listSources.confirm(await listSources.set(list.id, settings), 0)).toBe(true)
       await listSources.remove(list.id)
       await lists.remove(ours, list.name)
@@ -145,7 +151,7 @@ describeStores((openTemporaryStore) => {
     test('are added and removed with their notes, on top of the base', async () => {
       const { lists } = temporary.store
       const list = await newList()
-      await write(list, [chunk([evm(1), evm(2), evm(3)], { memo: 'first' }), chunk([SOLANA])])
+      await write(list, chunk([evm(1), evm(2), evm(3)], { memo: 'first' }), chunk([SOLANA]))
       const added = await lists.edit(ours, list.name, [
         edit(evm(4), true, { memo: 'new', author: 'bob', addedAtSeconds: 200 }),
         edit(evm(2), false),
@@ -166,7 +172,7 @@ describeStores((openTemporaryStore) => {
     test('count once, however often they are added or removed', async () => {
       const { lists } = temporary.store
       const list = await newList()
-      await write(list, [chunk([evm(1)])])
+      await write(list, chunk([evm(1)]))
       const after = async (...edits: ListEdit[]) => {
         const result = await lists.edit(ours, list.name, edits)
         return result.status === 'edited' ? [result.changed, result.list.entryCount] : null
@@ -194,7 +200,7 @@ describeStores((openTemporaryStore) => {
           { memo: `chunk ${at}` },
         ),
       )
-      await write(list, [...chunks, chunk([SOLANA])])
+      await write(list, ...chunks, chunk([SOLANA]))
       const texts: string[] = []
       const { database } = temporary.store
       const counted: Database = {
@@ -274,21 +280,17 @@ describeStores((openTemporaryStore) => {
         await lists.create({ owner, name: 'second' }),
         await newList(null),
       ]
-      const upload = async (list: AddressList, count: number): Promise<string> => {
-        const baseId = await bases.begin(list.id)
-        await bases.append(baseId, [chunk(Array.from({ length: count }, (_, index) => evm(index + 1)))])
-        return baseId
-      }
-      const activate = async (list: AddressList, baseId: string) => bases.activate(activationOf(list, baseId))
+      const upload = (list: AddressList, count: number) =>
+        stage(list, chunk(Array.from({ length: count }, (_, index) => evm(index + 1))))
       const full = { code: 'CONFLICT', kind: 'list entries', maximum: 10 }
-      expect(await activate(first, await upload(first, 7))).toBe('activated')
+      expect(await activate(first, await upload(first, 7), bases)).toBe('activated')
       await lists.edit(owner, 'second', [edit(evm(1)), edit(evm(2)), edit(evm(3))])
       await expect(lists.edit(owner, 'second', [edit(evm(4))])).rejects.toMatchObject(full)
-      await expect(activate(second, await upload(second, 4))).rejects.toMatchObject(full)
+      await expect(activate(second, await upload(second, 4), bases)).rejects.toMatchObject(full)
       // An entry in place of another, and fewer entries.
       await lists.edit(owner, 'second', [edit(evm(4)), edit(evm(3), false)])
-      expect(await activate(first, await upload(first, 6))).toBe('activated')
-      expect(await activate(shared, await upload(shared, 11))).toBe('activated')
+      expect(await activate(first, await upload(first, 6), bases)).toBe('activated')
+      expect(await activate(shared, await upload(shared, 11), bases)).toBe('activated')
       // The rejected base of four entries is still staged.
       const later = temporary.clock.unixSeconds() + 1_000
       await bases.keepStaged(await upload(first, 6), later)
@@ -304,11 +306,10 @@ describeStores((openTemporaryStore) => {
       const { lists, listBases } = temporary.store
       const list = await newList()
       await lists.edit(ours, list.name, [edit(evm(7))])
-      const baseId = await listBases.begin(list.id)
-      await listBases.append(baseId, [chunk([evm(1), evm(2)])])
+      const baseId = await stage(list, chunk([evm(1), evm(2)]))
       await listBases.append(baseId, [chunk([evm(3)]), chunk([SOLANA])])
       expect((await reload(list)).entryCount).toBe(1)
-      expect(await listBases.activate(activationOf(list, baseId))).toBe('activated')
+      expect(await activate(list, baseId)).toBe('activated')
       expect(await reload(list)).toMatchObject({ entryCount: 4, baseId })
       expect(await lists.readEdits(list.id)).toEqual([])
       expect(await listBases.find(baseId)).toEqual({ id: baseId, evmCount: 3, solanaCount: 1 })
@@ -322,7 +323,7 @@ describeStores((openTemporaryStore) => {
     test('is not activated over a change that it does not include', async () => {
       const { lists, listBases } = temporary.store
       const list = await newList()
-      const baseId = await listBases.begin(list.id)
+      const baseId = await stage(list)
       await lists.edit(ours, list.name, [edit(evm(1))])
       const activation = { ...activationOf(list, baseId), ifVersion: list.version }
       expect(await listBases.activate(activation)).toBe('changed-meanwhile')
@@ -333,11 +334,9 @@ describeStores((openTemporaryStore) => {
     test('is swept a minute after its last use, or six hours after an upload that was not finished', async () => {
       const { lists, listBases, upkeep } = temporary.store
       const list = await newList()
-      const old = await write(list, [chunk([evm(1)])])
-      const current = await write(list, [chunk([evm(2)])])
-      const abandoned = await listBases.begin(list.id)
-      const chunks = Array.from({ length: 40 }, (_, index) => chunk([evm(index + 1)]))
-      await listBases.append(abandoned, chunks)
+      const old = await write(list, chunk([evm(1)]))
+      const current = await write(list, chunk([evm(2)]))
+      const abandoned = await stage(list, ...Array.from({ length: 40 }, (_, index) => chunk([evm(index + 1)])))
       await upkeep.sweep()
       expect(await listBases.readKeys(old, 20, null, 1)).toHaveLength(1)
       temporary.clock.advance(61)
@@ -363,7 +362,7 @@ describeStores((openTemporaryStore) => {
         { memo: '', author: 'bob', addedAtSeconds: 1 },
         { memo: 'c', author: 'alice', addedAtSeconds: 2 },
       ]
-      await write(list, [{ ...chunk([evm(1), evm(2), evm(3)]), notes }])
+      await write(list, { ...chunk([evm(1), evm(2), evm(3)]), notes })
       const current = await reload(list)
       for (const [index, note] of notes.entries()) {
         expect(await lists.findEntry(current, addressKey(evm(index + 1)))).toMatchObject(note)
@@ -373,17 +372,15 @@ describeStores((openTemporaryStore) => {
 
   describe('a source', () => {
     test('maintains its list, which people cannot change', async () => {
-      const { lists, listSources, listBases } = temporary.store
+      const { lists, listSources } = temporary.store
       const list = await newList()
       expect(await listSources.set(list.id, settings)).toMatchObject({ ...settings, confirmedAtSeconds: null })
       expect(await reload(list)).toMatchObject({ keptBy: 'source', confirmedAtSeconds: null })
       expect(await lists.edit(ours, list.name, [edit(evm(1))])).toEqual({ status: 'kept-by-source' })
-      const baseId = await listBases.begin(list.id)
-      const activation = activationOf(list, baseId)
-      expect(await listBases.activate(activation)).toBe('changed-meanwhile')
-      expect(await listSources.remove(list.id)).toBe(true)
-      expect(await listSources.remove(list.id)).toBe(false)
-      expect(await listBases.activate(activation)).toBe('activated')
+      const baseId = await stage(list)
+      expect(await activate(list, baseId)).toBe('changed-meanwhile')
+      expect([await listSources.remove(list.id), await listSources.remove(list.id)]).toEqual([true, false])
+      expect(await activate(list, baseId)).toBe('activated')
     })
 
     test('is leased by one process when it is due, and by another after the lease expires', async () => {
@@ -411,30 +408,15 @@ describeStores((openTemporaryStore) => {
       clock.advance(301)
       const retried = await taken()
       expect(retried).toMatchObject({ failure: 'no connection', confirmedAtSeconds: null })
-      const baseId = await listBases.begin(list.id)
-      await listBases.append(baseId, [chunk([evm(1)])])
-      const confirmation = {
-        fileSha256: 'ab',
-        fileBytes: 43,
-        skippedCount: 2,
-        nextDueAtSeconds: clock.unixSeconds() + 3_600,
-        token: retried.token,
-      }
-      const activation = activationOf(list, baseId)
-      expect(await listBases.activate({ ...activation, confirmation: { ...confirmation, token: late.token } })).toBe(
-        'changed-meanwhile',
-      )
-      expect(await listBases.activate({ ...activation, confirmation })).toBe('activated')
+      const activation = activationOf(list, await stage(list, chunk([evm(1)])))
       const now = clock.unixSeconds()
-      expect(await listSources.find(list.id)).toMatchObject({
-        failure: null,
-        fileSha256: 'ab',
-        fileBytes: 43,
-        skippedCount: 2,
-        attemptedAtSeconds: now,
-        confirmedAtSeconds: now,
-        dueAtSeconds: now + 3_600,
-      })
+      const file = { fileSha256: 'ab', fileBytes: 43, skippedCount: 2 }
+      const activateWith = (token: string) =>
+        listBases.activate({ ...activation, confirmation: { ...file, nextDueAtSeconds: now + 3_600, token } })
+      expect(await activateWith(late.token)).toBe('changed-meanwhile')
+      expect(await activateWith(retried.token)).toBe('activated')
+      const times = { attemptedAtSeconds: now, confirmedAtSeconds: now, dueAtSeconds: now + 3_600 }
+      expect(await listSources.find(list.id)).toMatchObject({ failure: null, ...file, ...times })
       expect(await reload(list)).toMatchObject({ entryCount: 1, confirmedAtSeconds: now })
       clock.advance(3_601)
       const due = await taken()
@@ -444,7 +426,7 @@ describeStores((openTemporaryStore) => {
       await listSources.remove(list.id)
     })
 
-    test('of sanctioned persons announce each change of their shared list', async () => {
+    test('of sanctioned persons announces each change of its shared list', async () => {
       const { screeningLists, lists, database } = temporary.store
       const source = { name: 'our-people', format: 'csv', urls: [], reach: 'public', intervalSeconds: 3_600 } as const
       await screeningLists.set(source)

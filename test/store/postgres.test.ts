@@ -237,7 +237,7 @@ describePostgres('PostgreSQL', () => {
       }
     })
 
-    test('is one of at most the size of the pool', async () => {
+    test('exists at most as often as the size of the pool', async () => {
       const small = await open({ target: { ...temporary.target, poolSize: 3 } })
       const pids = await Promise.all([
         ...Array.from({ length: 40 }, () => small.transaction(backendOf)),

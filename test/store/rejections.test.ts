@@ -227,12 +227,12 @@ describeStores((open, dialect) => {
       const reached = new Set<string>()
       const [rounds, roundsAfterShared] = dialect === 'SQLite' ? [25, 50] : [5, 5]
       for (let seed = 1; seed <= rounds + roundsAfterShared; seed++) {
-        for (const what of await play(store, seed, seed > rounds)) reached.add(what)
+        for (const operation of await play(store, seed, seed > rounds)) reached.add(operation)
       }
-      const wanted = ['completed', 'rejected', 'retry'].flatMap((to) => [`${to} by an operator`, `${to} by others`])
+      const required = ['completed', 'rejected', 'retry'].flatMap((to) => [`${to} by an operator`, `${to} by others`])
       const rare = dialect === 'SQLite' ? ['LinkedSessionsError', 'HitConfirmedError'] : []
-      wanted.push(...['RejectedBeforeError', 'HitOpenError', ...rare].map((name) => `${name} by others`))
-      expect(wanted.filter((what) => !reached.has(what))).toEqual([])
+      required.push(...['RejectedBeforeError', 'HitOpenError', ...rare].map((name) => `${name} by others`))
+      expect(required.filter((name) => !reached.has(name))).toEqual([])
     } finally {
       await remove()
     }

@@ -12,22 +12,22 @@ const beat = (name: string, beats: number, modules: readonly string[]): Promise<
 /** @param duringWait called at each wait @returns the number of waits */
 const start = async (
   modules: readonly string[],
-  duringWait: (looks: number) => Promise<void> = async () => undefined,
+  duringWait: (waits: number) => Promise<void> = async () => undefined,
 ) => {
-  let looks = 0
+  let waits = 0
   const known = ['backups', 'screening', 'tracing', 'policy-lab']
   await requireSameModules(
     temporary.store.liveProcesses,
     { running: modules, known },
-    { wait: () => duringWait(++looks) },
+    { wait: () => duringWait(++waits) },
   )
-  return looks
+  return waits
 }
 
 test('a process does not start beside a live one with other modules, and the message has the setting of the live process', async () => {
   await beat('node-1/0', 1, ['backups', 'screening'])
   await beat('node-2/0', 1, ['backups', 'tracing'])
-  const starting = start(['backups', 'tracing'], (looks) => beat('node-1/0', 1 + looks, ['backups', 'screening']))
+  const starting = start(['backups', 'tracing'], (waits) => beat('node-1/0', 1 + waits, ['backups', 'screening']))
   await expect(starting).rejects.toThrow('node-1/0 (--without tracing,policy-lab). Use the same')
 })
 
@@ -41,7 +41,7 @@ test('a process that registers during the wait counts as live', async () => {
 test('a module that this version lacks is named', async () => {
   const newer = ['backups', 'newer', 'policy-lab', 'screening', 'tracing']
   await beat('node-1/0', 1, newer)
-  await expect(start([], (looks) => beat('node-1/0', 1 + looks, newer))).rejects.toThrow(
+  await expect(start([], (waits) => beat('node-1/0', 1 + waits, newer))).rejects.toThrow(
     'node-1/0 (all modules, with the unknown module newer)',
   )
 })

@@ -60,8 +60,8 @@ describeStores((open) => {
   const replace = (target: SessionTarget, ...checks: readonly Check[]) =>
     replaceChecks(temporary.store, target, 'one', checks)
   /** Stores one check with these hits. */
-  const find = (target: SessionTarget, hits: readonly BoundHit[], made: Partial<Check> = {}) =>
-    replace(target, { ...PASSED, subjectBases: ['s'], hits, ...made })
+  const find = (target: SessionTarget, hits: readonly BoundHit[], changes: Partial<Check> = {}) =>
+    replace(target, { ...PASSED, subjectBases: ['s'], hits, ...changes })
   const readHits = ({ sessionId }: SessionTarget) => temporary.store.screeningChecks.hits(organizationId, sessionId)
   const hitsOf = async (target: SessionTarget) =>
     (await readHits(target)).map(({ subject, basis, score, state }) => `${subject} ${basis} ${score} ${state}`).sort()
@@ -69,11 +69,11 @@ describeStores((open) => {
     (await temporary.store.sessionChecks.list(organizationId, sessionId)).map(({ outcome }) => outcome)
   const endedOf = ({ sessionId }: SessionTarget) => temporary.store.screeningChecks.endedHits(organizationId, sessionId)
   /** Decides the first open hit with these members. */
-  const decide = async (target: SessionTarget, state: 'cleared' | 'confirmed', wanted: Partial<BoundHit> = {}) => {
+  const decide = async (target: SessionTarget, state: 'cleared' | 'confirmed', members: Partial<BoundHit> = {}) => {
     const found = (await readHits(target)).find(
       (each) =>
         each.state === 'open' &&
-        Object.entries({ ...each, ...wanted }).every(([key, value]) => each[key as 'id'] === value),
+        Object.entries({ ...each, ...members }).every(([key, value]) => each[key as 'id'] === value),
     )
     await temporary.store.screeningChecks.decideHit(
       { ...target, hitId: found?.id ?? '' },
@@ -131,9 +131,9 @@ describeStores((open) => {
     const [first, second] = [await submit(), await submit()]
     const { sessionChecks, sessions } = temporary.store
     const sequence = (await sessions.find(organizationId, first.sessionId))?.session.sequence ?? 0
-    const made = [first, second].map(({ sessionId }) => ({ sequence, checks: [PASSED], sessionId }))
+    const checked = [first, second].map(({ sessionId }) => ({ sequence, checks: [PASSED], sessionId }))
     await sessions.changeStatus({ ...second, to: 'retry', actor: OPERATOR })
-    expect(await sessionChecks.replaceUnchanged(organizationId, 'one', made)).toMatchObject({ skipped: 1 })
+    expect(await sessionChecks.replaceUnchanged(organizationId, 'one', checked)).toMatchObject({ skipped: 1 })
     expect([await outcomesOf(first), await outcomesOf(second)]).toEqual([['passed'], []])
     expect([await outdated('v'), await outdated('w')]).toEqual([[], [first.sessionId]])
   })

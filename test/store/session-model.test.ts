@@ -12,9 +12,9 @@ describeStores((openTemporaryStore, dialect) => {
       // On PostgreSQL, the order of simultaneous operations is random.
       if (dialect === 'PostgreSQL') return
       const refusals = words`SessionChanged ChecksPending HitOpen HitConfirmed EvidenceErased RetriesExhausted`
-      const moves = refusals.map((name) => `move ${name}Error`)
-      const reached = [...moves, 'give PartNotRequestedError', 'connect done', 'move done']
-      expect(reached.filter((what) => !counts.has(what))).toEqual([])
+      const changes = refusals.map((name) => `change-status ${name}Error`)
+      const reached = [...changes, 'add-document PartNotRequestedError', 'connect done', 'change-status done']
+      expect(reached.filter((outcome) => !counts.has(outcome))).toEqual([])
     } finally {
       await remove()
     }

@@ -43,14 +43,19 @@ export interface Model {
 type Found = readonly (readonly [string, number])[]
 
 export type Operation =
-  | { readonly kind: 'give'; readonly part: string }
+  | { readonly kind: 'add-document'; readonly part: string }
   | { readonly kind: 'connect' }
   | { readonly kind: 'queue' }
   | { readonly kind: 'check'; readonly sequence: number; readonly subject: string; readonly found: Found }
-  | { readonly kind: 'made'; readonly sequence: number }
-  | { readonly kind: 'judge'; readonly basis: string; readonly hitId: string; readonly state: 'cleared' | 'confirmed' }
+  | { readonly kind: 'mark-made'; readonly sequence: number }
   | {
-      readonly kind: 'move'
+      readonly kind: 'decide-hit'
+      readonly basis: string
+      readonly hitId: string
+      readonly state: 'cleared' | 'confirmed'
+    }
+  | {
+      readonly kind: 'change-status'
       readonly to: SessionStatus
       readonly expected: number | null
       readonly corrections: readonly string[]
@@ -101,7 +106,7 @@ const take = (model: Model, part: string, isGiven: boolean): Result => {
   return [{ ...model, sequence: model.sequence + 1, corrections: requested }, 'done']
 }
 
-const give = (model: Model, part: string): Result => {
+const addDocument = (model: Model, part: string): Result => {
   const [taken, outcome] = take(model, part, model.kept.includes(part))
   if (outcome !== 'done') return [model, outcome]
   return [{ ...taken, kept: [...model.kept, part].sort(), isErased: false, isEdited: true }, outcome]
@@ -154,7 +159,7 @@ const agree = (model: Model, shares: boolean): Model => {
   return shares ? agreed : consent(agreed, false)
 }
 
-const move = (model: Model, operation: Operation & { kind: 'move' }): Result => {
+const changeStatus = (model: Model, operation: Operation & { kind: 'change-status' }): Result => {
   const { to, expected, corrections, revoke, override, byOperator } = operation
   const { status, sequence, retries } = model
   if (expected !== null && expected !== sequence) return [model, 'SessionChangedError']
@@ -188,22 +193,22 @@ const erase = (model: Model): Model => {
 }
 
 const apply = (model: Model, operation: Operation): Result => {
-  if (operation.kind === 'give') return give(model, operation.part)
+  if (operation.kind === 'add-document') return addDocument(model, operation.part)
   if (operation.kind === 'connect') return connect(model)
   if (operation.kind === 'queue') return queue(model)
-  if (operation.kind === 'move') return move(model, operation)
+  if (operation.kind === 'change-status') return changeStatus(model, operation)
   if (operation.kind === 'agree') return [agree(model, operation.shares), 'done']
   if (operation.kind === 'erase') return [erase(model), 'done']
-  if (operation.kind === 'made') {
+  if (operation.kind === 'mark-made') {
     return [operation.sequence === model.pending ? { ...model, pending: null } : model, 'done']
   }
   if (operation.kind === 'check') {
     if (operation.sequence !== model.sequence) return [model, 'nothing']
     return [{ ...model, hits: check(model, operation.subject, operation.found) }, 'done']
   }
-  const judged = model.hits.find((hit) => !hit.isAnonymous && basisOf(hit) === operation.basis)
-  if (judged === undefined) return [model, 'nothing']
-  const hits = model.hits.map((hit) => (hit === judged ? { ...hit, state: operation.state } : hit))
+  const decided = model.hits.find((hit) => !hit.isAnonymous && basisOf(hit) === operation.basis)
+  if (decided === undefined) return [model, 'nothing']
+  const hits = model.hits.map((hit) => (hit === decided ? { ...hit, state: operation.state } : hit))
   return [{ ...model, hits }, 'done']
 }
 

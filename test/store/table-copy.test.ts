@@ -23,7 +23,7 @@ afterEach(async () => {
 
 type Kind = 'SQLite' | 'PostgreSQL'
 
-const place = async (kind: Kind): Promise<StoreTarget> => {
+const createTarget = async (kind: Kind): Promise<StoreTarget> => {
   if (kind === 'SQLite') {
     const folder = temporaryFolder()
     closers.push(folder.remove)
@@ -51,6 +51,13 @@ const seed = async (target: StoreTarget, organizations: readonly string[]): Prom
   ])
   await store.audit.append({ ...ENTRY, action: 'a.b' })
   await store.close()
+}
+
+/** Two databases, the first with the organizations. */
+const openPair = async (from: Kind, to: Kind, ...organizations: readonly string[]) => {
+  const [source, target] = [await createTarget(from), await createTarget(to)]
+  if (organizations.length > 0) await seed(source, organizations)
+  return { source, target, left: await open(source), right: await open(target) }
 }
 
 const contentsOf = async (database: Database): Promise<Record<string, string>> => {
@@ -100,9 +107,8 @@ const through = (
 test.skipIf(POSTGRES_MISSING !== null)(
   'a source that is written to during the copy is read as of one moment',
   async () => {
-    const [source, target] = [await place('PostgreSQL'), await place('SQLite')]
-    await seed(source, ['acme'])
-    const [left, right, writer] = [await open(source), await open(target), await open(source)]
+    const { source, left, right } = await openPair('PostgreSQL', 'SQLite', 'acme')
+    const writer = await open(source)
     const before = await contentsOf(left)
     let written = false
     const copied = await copyTables(
@@ -130,9 +136,7 @@ test.each([
 ] satisfies [string, (parameters: readonly SqlParameter[]) => readonly SqlParameter[] | null][])(
   'a copy that differs from its source is undone: %s',
   async (_name, change) => {
-    const [source, target] = [await place('SQLite'), await place('SQLite')]
-    await seed(source, ['acme'])
-    const [left, right] = [await open(source), await open(target)]
+    const { left, right } = await openPair('SQLite', 'SQLite', 'acme')
     const before = await contentsOf(right)
     let changed = 0
     const altering = through(right, async (sql, parameters) => {
@@ -150,7 +154,7 @@ test.each([
   ['other migrations', "UPDATE schema_migrations SET content_hash = 'another' WHERE number = 3"],
   ['a table that the target lacks', 'CREATE TABLE forgotten (id TEXT PRIMARY KEY NOT NULL) STRICT'],
 ])('a source with %s is refused', async (_name, statement) => {
-  const [left, right] = [await open(await place('SQLite')), await open(await place('SQLite'))]
+  const { left, right } = await openPair('SQLite', 'SQLite')
   await left.execute(statement)
   await expect(copyTables(left, right)).rejects.toThrow('different tables')
 })
@@ -162,11 +166,8 @@ for (const from of kinds) {
     const missing = needsPostgres ? POSTGRES_MISSING : null
     describe.skipIf(missing !== null)(`from ${from} to ${to}${missing === null ? '' : ` (${missing})`}`, () => {
       test('all rows are copied, and a service can use the target', async () => {
-        const source = await place(from)
-        const target = await place(to)
-        await seed(source, ['acme', 'other'])
+        const { target, left, right } = await openPair(from, to, 'acme', 'other')
         const progress: string[] = []
-        const [left, right] = [await open(source), await open(target)]
         const copied = await copyTables(left, right, { onProgress: ({ table }) => progress.push(table) })
         expect(await contentsOf(right)).toEqual(await contentsOf(left))
         expect(copied.find(({ name }) => name === 'organizations')?.rows).toBe(2)
@@ -180,12 +181,9 @@ for (const from of kinds) {
       })
 
       test('a move keeps every acknowledged change, and refuses later changes until it is undone', async () => {
-        const source = await place(from)
-        const target = await place(to)
-        await seed(source, ['acme'])
+        const { source, target, left, right } = await openPair(from, to, 'acme')
         const running = await openStore({ target: source, clock: systemClock })
         closers.push(running.close)
-        const [left, right] = [await open(source), await open(target)]
         let late: Promise<unknown> | undefined
         await copyTables(left, right, {
           onProgress: () => {
@@ -209,19 +207,15 @@ for (const from of kinds) {
       })
 
       test('a target in use is refused and not changed', async () => {
-        const [source, target] = [await place(from), await place(to)]
-        await seed(source, ['acme'])
+        const { target, left, right } = await openPair(from, to, 'acme')
         await seed(target, ['theirs'])
-        const [left, right] = [await open(source), await open(target)]
         const before = await contentsOf(right)
         await expect(copyTables(left, right)).rejects.toThrow(StoreUnusableError)
         expect(await contentsOf(right)).toEqual(before)
       })
 
       test('an interrupted copy leaves the target empty', async () => {
-        const [source, target] = [await place(from), await place(to)]
-        await seed(source, ['acme'])
-        const [left, right] = [await open(source), await open(target)]
+        const { left, right } = await openPair(from, to, 'acme')
         const before = await contentsOf(right)
         const onProgress = ({ tablesDone }: { tablesDone: number }): void => {
           if (tablesDone > 5) throw new Error('cut off')
@@ -237,7 +231,7 @@ for (const from of kinds) {
 
 describe('the catalog', () => {
   test('has each table that a migration creates, and a parent before its children', async () => {
-    const database = await open(await place('SQLite'))
+    const database = await open(await createTarget('SQLite'))
     const tables = (await readCatalog(database, 'sqlite')).map(({ name }) => name)
     const words = { integer: 'INTEGER', bytes: 'BLOB', tableEnd: ' STRICT', appendOnly: () => [] }
     const statements = MIGRATIONS.flatMap((migration) => migration.statements(words)).join('\n')
@@ -263,7 +257,7 @@ describe('the catalog', () => {
   })
 
   test.skipIf(POSTGRES_MISSING !== null)('is the same in both dialects', async () => {
-    const [left, right] = [await open(await place('SQLite')), await open(await place('PostgreSQL'))]
+    const { left, right } = await openPair('SQLite', 'PostgreSQL')
     const sorted = async (database: Database) =>
       (await readCatalog(database, database.dialect ?? 'sqlite')).map((table) => JSON.stringify(table)).sort()
     expect(await sorted(right)).toEqual(await sorted(left))
@@ -284,7 +278,7 @@ test('rows with any values are copied, in any number', async () => {
   const copies: readonly Kind[] = POSTGRES_MISSING === null ? ['SQLite', 'SQLite', 'PostgreSQL'] : ['SQLite', 'SQLite']
   await fc.assert(
     fc.asyncProperty(fc.uniqueArray(row, { selector: ({ name }) => name, maxLength: 520 }), async (rows) => {
-      const databases = await Promise.all(copies.map(async (kind) => open(await place(kind))))
+      const databases = await Promise.all(copies.map(async (kind) => open(await createTarget(kind))))
       for (const database of databases) {
         const { integer, bytes, tableEnd, adapt = (text: string) => text } = database.schemaWords
         await database.execute(

@@ -208,11 +208,11 @@ describeStores((openTemporaryStore) => {
     const HOSTILE = 'id = id OR 1=1; --'
 
     test('without the organization of its rows', async () => {
-      for (const which of [{ id: 'one' }, { id: 'one', organizationId: undefined }] as never[]) {
-        await expect(THINGS.find(scope, which)).rejects.toThrow(TypeError)
-        await expect(THINGS.list(scope, which, ['id'])).rejects.toThrow(TypeError)
-        await expect(THINGS.update(scope, which, { size: 1 })).rejects.toThrow(TypeError)
-        await expect(THINGS.remove(scope, which)).rejects.toThrow(TypeError)
+      for (const filter of [{ id: 'one' }, { id: 'one', organizationId: undefined }] as never[]) {
+        await expect(THINGS.find(scope, filter)).rejects.toThrow(TypeError)
+        await expect(THINGS.list(scope, filter, ['id'])).rejects.toThrow(TypeError)
+        await expect(THINGS.update(scope, filter, { size: 1 })).rejects.toThrow(TypeError)
+        await expect(THINGS.remove(scope, filter)).rejects.toThrow(TypeError)
       }
     })
 
@@ -223,9 +223,9 @@ describeStores((openTemporaryStore) => {
     })
 
     test('with an undeclared name, and values are never expressions', async () => {
-      const which = { organizationId: 'org', [HOSTILE]: 1 }
+      const filter = { organizationId: 'org', [HOSTILE]: 1 }
       const own = { organizationId: 'org' }
-      await expect(THINGS.find(scope, which)).rejects.toThrow(TypeError)
+      await expect(THINGS.find(scope, filter)).rejects.toThrow(TypeError)
       await expect(THINGS.update(scope, own, { [HOSTILE]: 1 } as never)).rejects.toThrow(TypeError)
       await expect(THINGS.list(scope, own, [HOSTILE as 'id'])).rejects.toThrow(TypeError)
       await expect(THINGS.find(scope, { ...own, isLarge: 1 } as never)).rejects.toThrow(TypeError)

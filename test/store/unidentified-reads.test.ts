@@ -19,7 +19,7 @@ const LOOKUPS: readonly [string, string, (store: Store) => Promise<unknown>][] =
   ['endpoints of services', 'webhook_endpoints', (store) => store.webhookEndpoints.findDecider('x')],
 ]
 
-describe.skipIf(POSTGRES_MISSING !== null)('over PostgreSQL', () => {
+describe.skipIf(POSTGRES_MISSING !== null)('a lookup without a key on PostgreSQL', () => {
   let temporary: TemporaryDatabase
   let store: Store
 
@@ -32,7 +32,7 @@ describe.skipIf(POSTGRES_MISSING !== null)('over PostgreSQL', () => {
     await temporary.remove()
   })
 
-  test.each(LOOKUPS)('%s', async (_, table, look) => {
+  test.each(LOOKUPS)('waits or is refused by network: %s', async (_, table, look) => {
     const locking = await openPostgresDatabase({ target: temporary.target, clock: systemClock })
     const locked = Promise.withResolvers<void>()
     const release = Promise.withResolvers<void>()

@@ -208,7 +208,7 @@ test('at most ten thousand claims wait, and new requests are refused beyond five
 describe('when a commit fails', () => {
   /** A log whose transactions fail as the test sets. */
   const failing = () => {
-    const world = {
+    const state = {
       fails: null as 'before' | 'after' | null,
       /** Number of reads of claim rows. */
       reads: 0,
@@ -217,7 +217,7 @@ describe('when a commit fails', () => {
     const watched = (statements: Transaction): Transaction => ({
       ...statements,
       query: (sql, ...parameters) => {
-        if (sql.includes('first_number <= ?')) world.reads += 1
+        if (sql.includes('first_number <= ?')) state.reads += 1
         return statements.query(sql, ...parameters)
       },
     })
@@ -227,52 +227,52 @@ describe('when a commit fails', () => {
       database: {
         ...database,
         transaction: async (work, ...rest) => {
-          if (world.fails === 'before') throw new Error('no store')
+          if (state.fails === 'before') throw new Error('no store')
           const result = await database.transaction((transaction) => work(watched(transaction)), ...rest)
-          if (world.fails === 'after') throw new Error('the connection was lost after the commit')
+          if (state.fails === 'after') throw new Error('the connection was lost after the commit')
           return result
         },
       },
     })
-    return { world, claims }
+    return { state, claims }
   }
 
   test('after it took effect, its claims are known', async () => {
-    const { world, claims } = failing()
+    const { state, claims } = failing()
     const log = await claims
     await claimOf(log, u(1), { key: 'first' })
-    world.fails = 'after'
+    state.fails = 'after'
     await expect(claimOf(log, u(2))).rejects.toThrow('connection was lost')
-    world.fails = null
+    state.fails = null
     expect(await claimOf(log, u(3))).toMatchObject({ outcome: 'in-flight', earlier: { uuid: u(2) } })
   })
 
   test('its claims leave the queue', async () => {
-    const { world, claims } = failing()
+    const { state, claims } = failing()
     const log = await claims
     for (const fails of ['before', 'after'] as const) {
-      world.fails = fails
+      state.fails = fails
       const claimed = Array.from({ length: 9_000 }, (_, index) => claimOf(log, u(index), { key: `${fails} ${index}` }))
       expect(log.backlogMs()).toBeNull()
       expect((await Promise.allSettled(claimed)).every(({ status }) => status === 'rejected')).toBe(true)
       expect(log.backlogMs()).not.toBeNull()
     }
-    world.fails = null
+    state.fails = null
     expect((await claimOf(log, u(1))).outcome).toBe('claimed')
   })
 
   test('its claims are not read again after they expire', async () => {
-    const { world, claims } = failing()
+    const { state, claims } = failing()
     const log = await claims
     const first = claimIn(await claimOf(log, u(1)))
     temporary.clock.advance(KEPT_SECONDS)
     await log.release(first)
-    expect(world.reads).toBe(1)
+    expect(state.reads).toBe(1)
     // A commit without a claim, after which expired claims are forgotten.
     temporary.clock.advance(60)
     await log.release({ ...first, idempotencyKey: 'unknown' })
     await log.release(first)
-    expect(world.reads).toBe(1)
+    expect(state.reads).toBe(1)
   })
 })
 
