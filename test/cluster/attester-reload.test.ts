@@ -69,92 +69,87 @@ beforeEach(() => {
 
 const UNUSABLE = 'could not load the changed attesters; will retry'
 
+/** The signing attesters, and whether they are the stored ones. */
+const state = () => [signing, attesterReload.isCurrent()] as const
+/** The signing attesters, and the time since which a change is pending. */
+const pending = () => [signing, attesterReload.behindSinceMs()] as const
+const [A, B, LATE] = [attester('a'), attester('b'), attester('late')]
+
 test('a key signs at once if its keystore exists', async () => {
-  await change([attester('a'), attester('b')])
-  expect(signing).toEqual(stored)
-  expect(attesterReload.isCurrent()).toBe(true)
-  expect(logged).toEqual(['attesters changed'])
-  expect(timers).toEqual([])
+  await change([A, B])
+  expect([state(), logged, timers]).toEqual([[stored, true], ['attesters changed'], []])
 })
 
 test('a keystore that arrives later is loaded by a retry', async () => {
-  await change([attester('a'), attester('late')])
-  expect(signing).toEqual([attester('a')])
-  expect(attesterReload.isCurrent()).toBe(false)
+  await change([A, LATE])
+  expect(state()).toEqual([[A], false])
   await retry()
   expect(logged).toEqual([UNUSABLE])
   arrived.add('late')
   await retry()
-  expect(signing).toEqual(stored)
-  expect(attesterReload.isCurrent()).toBe(true)
-  expect(logged).toEqual([UNUSABLE, 'attesters changed'])
-  expect(timers).toEqual([])
+  expect([state(), logged, timers]).toEqual([[stored, true], [UNUSABLE, 'attesters changed'], []])
 })
 
 test('a retired key stops signing, even if the new keystore is missing', async () => {
-  await change([attester('a'), attester('b')])
-  await change([attester('b'), attester('late')])
-  expect(signing).toEqual([attester('b')])
-  expect(attesterReload.isCurrent()).toBe(false)
-  await change([attester('b', 'retiring'), attester('late')])
+  await change([A, B])
+  await change([B, LATE])
+  expect(state()).toEqual([[B], false])
+  await change([attester('b', 'retiring'), LATE])
   // The last key stays, because no active key would be left.
-  expect(signing).toEqual([attester('b')])
+  expect(signing).toEqual([B])
 })
 
 test('a failed read of the store changes nothing', async () => {
   readFails = true
   await change([])
-  expect(signing).toEqual([attester('a')])
-  expect(attesterReload.isCurrent()).toBe(false)
+  expect(state()).toEqual([[A], false])
   readFails = false
-  await change([attester('b')])
-  expect(signing).toEqual([attester('b')])
-  expect(attesterReload.isCurrent()).toBe(true)
+  await change([B])
+  expect(state()).toEqual([[B], true])
 })
 
 test('nothing is retried after the stop', async () => {
-  await change([attester('a'), attester('late')])
+  await change([A, LATE])
   attesterReload.stop()
   expect(timers).toEqual([])
   arrived.add('late')
-  await change([attester('late')])
-  expect(signing).toEqual([attester('a')])
+  await change([LATE])
+  expect(signing).toEqual([A])
 })
 
 test('an unchanged set is not loaded again', async () => {
-  await change([attester('a')])
-  expect([signing, logged, attesterReload.isCurrent()]).toEqual([stored, [], true])
+  await change([A])
+  expect([state(), logged]).toEqual([[stored, true], []])
 })
 
 test('a change is pending while workers cannot remove the retired key', async () => {
-  await change([attester('a'), attester('b')])
+  await change([A, B])
   arrived.delete('b')
   nowMs = 7
-  await change([attester('b')])
-  expect([signing, attesterReload.behindSinceMs()]).toEqual([[attester('a'), attester('b')], 7])
+  await change([B])
+  expect(pending()).toEqual([[A, B], 7])
   arrived.add('b')
   await retry()
-  expect([signing, attesterReload.behindSinceMs()]).toEqual([[attester('b')], null])
+  expect(pending()).toEqual([[B], null])
 })
 
 test('a change is pending until no retired key signs, even if a new keystore is missing', async () => {
-  await change([attester('a'), attester('b')])
+  await change([A, B])
   expect(attesterReload.behindSinceMs()).toBeNull()
   nowMs = 7
   readFails = true
-  await change([attester('b'), attester('late')])
+  await change([B, LATE])
   expect(attesterReload.behindSinceMs()).toBe(7)
   nowMs = 8
   readFails = false
   await retry()
-  expect([signing, attesterReload.behindSinceMs()]).toEqual([[attester('b')], null])
-  expect(attesterReload.isCurrent()).toBe(false)
+  expect([pending(), attesterReload.isCurrent()]).toEqual([[[B], null], false])
 })
 
 test('a retiring key signs until its successor of the same kind is loaded, and a retired one does not', async () => {
   const solana = attester('s', 'active', 'ed25519')
   arrived = new Set(['a', 's', 'b'])
-  await change([attester('a'), solana])
+  await change([A, solana])
   const sets: string[] = []
   const { push } = logged
   logged.push = (...texts) => {
@@ -162,15 +157,10 @@ test('a retiring key signs until its successor of the same kind is loaded, and a
     return push.apply(logged, texts)
   }
   nowMs = 9
-  await change([attester('a', 'retiring'), solana, attester('late')])
-  expect([signing, attesterReload.behindSinceMs()]).toEqual([[attester('a'), solana], null])
-  expect(attesterReload.hasEveryKind()).toBe(true)
-  await change([solana, attester('late')])
-  expect([signing, attesterReload.behindSinceMs()]).toEqual([[solana], null])
-  expect(attesterReload.hasEveryKind()).toBe(false)
-  await change([solana, attester('b')])
-  expect(signing).toEqual(stored)
-  expect(attesterReload.hasEveryKind()).toBe(true)
-  expect(sets.at(-2)).toBe('s')
-  expect(sets.at(-1)).toBe('s,b')
+  await change([attester('a', 'retiring'), solana, LATE])
+  expect([pending(), attesterReload.hasEveryKind()]).toEqual([[[A, solana], null], true])
+  await change([solana, LATE])
+  expect([pending(), attesterReload.hasEveryKind()]).toEqual([[[solana], null], false])
+  await change([solana, B])
+  expect([signing, attesterReload.hasEveryKind(), sets.slice(-2)]).toEqual([stored, true, ['s', 's,b']])
 })

@@ -49,7 +49,7 @@ test.each<[string, Partial<Parts>, Partial<typeof READY>]>([
   ['there is no active attester', { attesters: [{ status: 'retiring' }] }, { keys: false }],
   ['the keys of a kind are missing', { hasKeys: false }, { keys: false }],
   ['a listener is not open', { listening: false }, { accepting: false }],
-])('%s', async (_name, parts, expected) => {
+])('readiness if %s', async (_name, parts, expected) => {
   expect(await checksOf(parts)).toEqual({ ...READY, ...expected })
 })
 

@@ -11,13 +11,7 @@ const BEFORE_MS = 3_000
 const AFTER_MS = 6_000
 const FREEZE_MS = 5_000
 
-const traffic = ({ balancer, cluster }: Stand): Traffic =>
-  startTraffic({
-    base: balancer.api,
-    values: cluster.quickstart,
-    pauseMs: 10,
-    clients: { keyed: 4, plain: 4, register: 2, verify: 2 },
-  })
+const traffic = ({ balancer, cluster }: Stand): Traffic => startTraffic(balancer.api, cluster.quickstart)
 
 /** Milliseconds from a moment to the last request that failed; 0 if none failed. */
 const failingAfter = (report: TrafficReport, sinceMs: number): number =>

@@ -8,12 +8,7 @@ const SETTLE_MS = 2_000
 /** Runs a replacement under load. @returns failed, lost and slow requests */
 export const underLoad = async (name: string, stand: Stand, replace: () => Promise<void>): Promise<Finding[]> => {
   const { cluster, balancer } = stand
-  const load = startTraffic({
-    base: balancer.api,
-    values: cluster.quickstart,
-    pauseMs: 5,
-    clients: { keyed: 4, plain: 4, register: 2, verify: 2 },
-  })
+  const load = startTraffic(balancer.api, cluster.quickstart)
   await Bun.sleep(SETTLE_MS)
   await replace()
   await Bun.sleep(SETTLE_MS)

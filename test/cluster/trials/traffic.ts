@@ -28,18 +28,14 @@ export interface Traffic {
   stop(): Promise<TrafficReport>
 }
 
-export interface TrafficOptions {
-  readonly base: string
-  readonly values: Values
-  /** Clients of each kind. */
-  readonly clients: Partial<Readonly<Record<Kind, number>>>
-  /** Pause between two requests of a client, milliseconds. */
-  readonly pauseMs: number
-}
+/** Clients of each kind. */
+const CLIENTS: Readonly<Record<Kind, number>> = { keyed: 4, plain: 4, register: 2, verify: 2 }
+/** Pause between two requests of a client. */
+const PAUSE_MS = 5
 
 let runs = 0
 
-export const startTraffic = ({ base, values, clients, pauseMs }: TrafficOptions): Traffic => {
+export const startTraffic = (base: string, values: Values): Traffic => {
   const run = ++runs
   let running = true
   let slowestMs = 0
@@ -78,10 +74,10 @@ export const startTraffic = ({ base, values, clients, pauseMs }: TrafficOptions)
       const endedMs = performance.now()
       slowestMs = Math.max(slowestMs, endedMs - sentMs)
       if (what !== null) failures.push({ kind, sentMs, failedMs: endedMs, what })
-      await Bun.sleep(pauseMs)
+      await Bun.sleep(PAUSE_MS)
     }
   }
-  const all = Object.entries(clients).flatMap(([kind, count]) =>
+  const all = Object.entries(CLIENTS).flatMap(([kind, count]) =>
     Array.from({ length: count }, (_, number) => client(kind as Kind, number)),
   )
   return {
