@@ -1,9 +1,10 @@
-// Limits of automatic completions that test/store/rejections.test.ts does not reach: incomplete name checks, pending
-// checks, and numbers of linked sessions and wallets.
+// Limits of automatic completions and rejections that test/store/rejections.test.ts does not reach: incomplete name checks,
+// pending checks, and numbers of linked sessions, wallets and rejections.
 import { beforeEach, expect, test } from 'bun:test'
 import type { WalletAddress } from '../../src/domain/address.ts'
 import { newSessionId } from '../../src/domain/identifier.ts'
-import type { Registration, SessionStatus } from '../../src/domain/session.ts'
+import { type Registration, SESSIONS_PER_PERSON_MAX, type SessionStatus } from '../../src/domain/session.ts'
+import { PersonSessionsError } from '../../src/domain/session-errors.ts'
 import { SESSIONS_PER_WALLET_MAX } from '../../src/domain/wallet.ts'
 import { judgeStanding } from '../../src/identity/standing/standing.ts'
 import { openHit } from '../admin/support/open-hit.ts'
@@ -13,13 +14,16 @@ import { describeStores } from './dialects.ts'
 import { connectWallet, createSession, DECIDER, OPERATOR, type SessionTarget, walletAt } from './session-fixtures.ts'
 import { storeOfTest } from './store-of-test.ts'
 
-const [WALLET, OTHER_WALLET] = [walletAt(1), walletAt(2)]
+const [WALLET, OTHER_WALLET, THIRD_WALLET] = [walletAt(1), walletAt(2), walletAt(3)]
+const REJECTIONS = 12
 
 describeStores((open) => {
   const temporary = storeOfTest(open)
   let organizationId: string
+  let other: string
   beforeEach(async () => {
     organizationId = (await temporary.store.organizations.create({ slug: 'demo', name: 'Demo' })).id
+    other = (await temporary.store.organizations.create({ slug: 'other', name: 'Other' })).id
   })
 
   const create = (changes: Partial<Registration> = {}) =>
@@ -48,6 +52,16 @@ describeStores((open) => {
     for (const wallet of wallets.length === 0 ? [WALLET] : wallets) await connect(target, wallet)
     return submitted(target)
   }
+  const complete = async (owner: string, wallets: readonly WalletAddress[], isShared = false) => {
+    const target = await createSession(temporary.store, owner, { environment: 'test' })
+    for (const wallet of wallets) await connect(target, wallet)
+    if (isShared) await temporary.store.sessions.recordConsent({ ...target, version: '2.en', actor: 'person' })
+    await change(await submitted(target), 'completed', OPERATOR)
+    return target
+  }
+  const load = (wallet: WalletAddress) =>
+    temporary.store.walletStandings.loadSessions({ organizationId, environment: 'test', level: 1 }, wallet)
+  const isVerified = async (wallet: WalletAddress) => judgeStanding(await load(wallet), 1, 'kyc').verifying !== null
 
   test('a confirmed hit leaves the decision to an operator', async () => {
     const target = await submit()
@@ -162,24 +176,12 @@ describeStores((open) => {
   })
 
   test('a session that another organization does not share links no wallets', async () => {
-    const { store } = temporary
-    const other = (await store.organizations.create({ slug: 'other', name: 'Other' })).id
-    const complete = async (owner: string, isShared: boolean, ...wallets: readonly WalletAddress[]) => {
-      const target = await createSession(store, owner, { environment: 'test' })
-      for (const wallet of wallets) await connect(target, wallet)
-      await submitted(target)
-      const share = 'UPDATE sessions SET consented_at_seconds = 1 WHERE id = ?'
-      if (isShared) await store.database.execute(share, [target.sessionId])
-      await change(target, 'completed', OPERATOR)
-    }
-    await complete(other, true, OTHER_WALLET)
-    await complete(other, false, OTHER_WALLET, WALLET)
-    await complete(organizationId, true, OTHER_WALLET)
-    await complete(organizationId, false, WALLET)
+    await complete(other, [OTHER_WALLET], true)
+    await complete(other, [OTHER_WALLET, WALLET])
+    await complete(organizationId, [OTHER_WALLET], true)
+    await complete(organizationId, [WALLET])
     await change(await submit(OTHER_WALLET), 'rejected', OPERATOR)
-    const query = { organizationId, environment: 'test', level: 1 } as const
-    const standing = judgeStanding(await store.walletStandings.loadSessions(query, WALLET), 1, 'kyc')
-    expect(standing.verifying).not.toBeNull()
+    expect(await isVerified(WALLET)).toBe(true)
     await change(await submit(), 'completed', DECIDER)
   })
 
@@ -220,8 +222,88 @@ describeStores((open) => {
     await disconnect(target)
     await connect(target)
     await change(await submitted(target), 'completed', OPERATOR)
-    const query = { organizationId, environment: 'test', level: 1 } as const
-    const rows = await temporary.store.walletStandings.loadSessions(query, WALLET)
-    expect(rows.map(({ connected }) => connected)).toEqual([true])
+    expect((await load(WALLET)).map(({ connected }) => connected)).toEqual([true])
+  })
+
+  // An organization can reject many sessions of one person. Each address and person keeps only its last rejections, so that
+  // a verification, a registration or a completion reads few rows.
+
+  /** The first session can be a completed one. The operator's last rejection is older than the decider's. */
+  const rejectOften = async (wallet: WalletAddress): Promise<readonly string[]> => {
+    const rejected: string[] = []
+    for (let count = 0; count < REJECTIONS; count++) {
+      const target = await create({ walletAddress: wallet })
+      await change(target, 'rejected', count % 2 === 0 ? OPERATOR : DECIDER)
+      rejected.push(target.sessionId)
+    }
+    return rejected
+  }
+
+  const rowsOf = async (subject: string): Promise<readonly string[]> =>
+    (
+      await temporary.store.database.query<{ id: string }>(
+        'SELECT session_id AS id FROM session_rejections WHERE subject = ? ORDER BY decided_sequence',
+        [subject],
+      )
+    ).map(({ id }) => id)
+
+  const personOf = async (target: SessionTarget): Promise<string> =>
+    (await temporary.store.sessions.find(target.organizationId, target.sessionId))?.session.personId ?? ''
+
+  test('all wallets and the person of a rejected wallet keep the last rejection of each kind', async () => {
+    const completed = await complete(organizationId, [WALLET, OTHER_WALLET])
+    const rejected = await rejectOften(OTHER_WALLET)
+    const last = rejected.slice(-2)
+    for (const subject of [WALLET, OTHER_WALLET, await personOf(completed)]) expect(await rowsOf(subject)).toEqual(last)
+    const read = await load(WALLET)
+    expect(new Set(read.map(({ sessionId }) => sessionId))).toEqual(new Set([completed.sessionId, ...last]))
+    expect(await isVerified(WALLET)).toBe(false)
+    // Each rejected session still needs an operator.
+    for (const id of rejected) expect(await rowsOf(id)).toEqual([id])
+    // A later completion by an operator lifts all rejections.
+    await complete(organizationId, [WALLET])
+    expect(await isVerified(WALLET)).toBe(true)
+  })
+
+  test('an open hit of a rejected session with the wallet is read after later rejections, too', async () => {
+    const target = await create({ walletAddress: WALLET })
+    await openHit(temporary.store, target.organizationId, target.sessionId)
+    await change(target, 'rejected', OPERATOR)
+    const last = (await rejectOften(WALLET)).slice(-2)
+    expect(await rowsOf(WALLET)).toEqual(last)
+    expect((await load(WALLET)).find(({ sessionId }) => sessionId === target.sessionId)?.isUnsettled).toBe(true)
+  })
+
+  test("a shared session links its person and wallets to the last of another organization's rejections", async () => {
+    const last = (await rejectOften(WALLET)).slice(-2)
+    const shared = await complete(other, [WALLET, OTHER_WALLET], true)
+    const subjects = [WALLET, OTHER_WALLET, await personOf(shared)]
+    for (const subject of subjects) expect(await rowsOf(subject)).toEqual(last)
+    // Rejections of another wallet are linked to the person by the next session.
+    const later = (await rejectOften(THIRD_WALLET)).slice(-2)
+    for (const wallets of [[WALLET, THIRD_WALLET], [OTHER_WALLET]]) {
+      await complete(other, wallets, true)
+      for (const subject of [...subjects, THIRD_WALLET]) expect(await rowsOf(subject)).toEqual(later)
+    }
+  })
+
+  test('a person has a limited number of sessions, and a rejection beyond the limit still counts', async () => {
+    const completed = await complete(organizationId, [WALLET, OTHER_WALLET])
+    const personId = await personOf(completed)
+    for (let count = 1; count < SESSIONS_PER_PERSON_MAX; count++) {
+      await temporary.store.database.execute(
+        `INSERT INTO sessions (organization_id, id, environment, check_type, status, level, provider, person_id, user_id,
+           retry_count, sequence, created_at_seconds, updated_at_seconds)
+         VALUES (?, ?, 'test', 'kyc', 'submitted', 1, 'manual', ?, 'user', 0, 1, 0, 0)`,
+        [organizationId, newSessionId(), personId],
+      )
+    }
+    await expect(complete(organizationId, [OTHER_WALLET])).rejects.toBeInstanceOf(PersonSessionsError)
+    await complete(organizationId, [THIRD_WALLET])
+    await change(completed, 'retry', OPERATOR)
+    const rejected = await create({ walletAddress: OTHER_WALLET })
+    await change(rejected, 'rejected', OPERATOR)
+    expect(await personOf(rejected)).toBe('')
+    expect(await isVerified(WALLET)).toBe(false)
   })
 })
