@@ -22,6 +22,15 @@ describeStores((openTemporaryStore) => {
     for (let closes = 0; closes < 2; closes++) await again.close()
   })
 
+  test('a database of a newer version cannot be opened', async () => {
+    await temporary.store.database.execute(
+      "INSERT INTO schema_migrations (number, name, content_hash, applied_at_seconds) VALUES (999, 'future', '', 0)",
+    )
+    const detail = expect.stringMatching(/^the database is newer than this program \(schema 999/)
+    const opening = openStore({ target: temporary.target, clock: systemClock })
+    await expect(opening).rejects.toMatchObject({ name: 'StoreUnusableError', detail })
+  })
+
   describe('a transaction over tables', () => {
     test('stores all changes or none', async () => {
       const { store } = temporary

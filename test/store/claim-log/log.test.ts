@@ -35,6 +35,14 @@ const claimOf = (
   { key = 'retry', body = 'body', keyId = 'key' }: { key?: string; body?: string; keyId?: string } = {},
 ): Promise<ClaimResult> => claims.claim(organizationId, keyId, key, bodyHash(body), uuid, now() + CLAIM_SECONDS, PLACE)
 
+/** Claims `count` keys at once, with the numbers of their uuids starting at `from`. */
+const claimMany = (
+  claims: Pick<LoggedClaims, 'claim'>,
+  count: number,
+  from = 0,
+  keyOf = String as (n: number) => string,
+) => Promise.all(Array.from({ length: count }, (_, index) => claimOf(claims, u(from + index), { key: keyOf(index) })))
+
 const claimIn = (result: ClaimResult): IdempotencyClaim => {
   if (result.outcome !== 'claimed' && result.outcome !== 'taken-over') throw new Error(result.outcome)
   return result.claim
@@ -132,12 +140,8 @@ describe('simultaneous claims', () => {
   test('in two processes: one succeeds, and the others receive its outcome', async () => {
     const logs = await openBoth()
     for (let round = 0; round < 20; round++) {
-      const race = () =>
-        Promise.all(
-          Array.from({ length: 8 }, (_, index) =>
-            claimOf(logs[index % 2]!, u(10 * round + index), { key: `${round}` }),
-          ),
-        )
+      const race = async () =>
+        (await Promise.all(logs.map((log, node) => claimMany(log, 4, 10 * round + 4 * node, () => `${round}`)))).flat()
       const results = await race()
       expect(outcomes(results)).toEqual(['claimed', ...inFlight(7)])
       const first = claimIn(results.find((result) => 'claim' in result)!)
@@ -150,9 +154,7 @@ describe('simultaneous claims', () => {
 
   test('are stored in one row, and a repeated key is claimed once', async () => {
     const log = await openLog()
-    const results = await Promise.all(
-      Array.from({ length: 100 }, (_, index) => claimOf(log, u(index), { key: `${index % 60}` })),
-    )
+    const results = await claimMany(log, 100, 0, (index) => `${index % 60}`)
     expect(outcomes(results)).toEqual([...Array<string>(60).fill('claimed'), ...inFlight(40)])
     expect(await groups()).toEqual([{ first_number: 0 }])
   })
@@ -162,10 +164,7 @@ describe('a process', () => {
   test('knows earlier claims after a restart', async () => {
     for (let index = 0; index < 600; index++) await claimOf(await openLog(), u(index), { key: `${index}` })
     const log = await openLog()
-    const again = await Promise.all(
-      Array.from({ length: 600 }, (_, index) => claimOf(log, u(index + 1_000), { key: `${index}` })),
-    )
-    expect(outcomes(again)).toEqual(inFlight(600))
+    expect(outcomes(await claimMany(log, 600, 1_000))).toEqual(inFlight(600))
     temporary.clock.advance(CLAIM_SECONDS)
     expect(claimIn(await claimOf(log, u(9_999), { key: '7' })).uuid).toBe(u(7))
   })
@@ -195,12 +194,12 @@ describe('a process', () => {
 test('at most ten thousand claims wait, and new requests are refused beyond five thousand', async () => {
   const log = await openLog()
   expect(log.backlogMs()).toBe(0)
-  const waiting = Array.from({ length: 4_999 }, (_, index) => claimOf(log, u(index), { key: `${index}` }))
+  const first = claimMany(log, 4_999)
   expect(log.backlogMs()).not.toBeNull()
-  for (let index = 4_999; index < 10_000; index++) waiting.push(claimOf(log, u(index), { key: `${index}` }))
+  const others = claimMany(log, 5_001, 4_999, (index) => `${4_999 + index}`)
   expect(log.backlogMs()).toBeNull()
   expect(await claimOf(log, u(10_000)).catch(({ code }) => code)).toBe('DEPENDENCY_UNAVAILABLE')
-  expect(outcomes(await Promise.all(waiting))).toEqual(Array<string>(10_000).fill('claimed'))
+  expect(outcomes([...(await first), ...(await others)])).toEqual(Array<string>(10_000).fill('claimed'))
   expect(log.backlogMs()).toBe(0)
   expect((await claimOf(log, u(10_001))).outcome).toBe('claimed')
 })
@@ -408,11 +407,9 @@ describe('at the first start after an upgrade', () => {
     const at = now() + CLAIM_SECONDS
     const signed = claimIn(await table.claim(organizationId, 'key', 'moved', bodyHash('body'), u(9), at, elsewhere))
     await table.markDispatched(signed, 0)
-    const own = await table.claim(organizationId, 'key', 'own', bodyHash('body'), u(11), at, {
-      ...elsewhere,
-      node: 'this',
-    })
-    await table.markDispatched(claimIn(own), 0)
+    const here = { ...elsewhere, node: 'this' }
+    const own = claimIn(await table.claim(organizationId, 'key', 'own', bodyHash('body'), u(11), at, here))
+    await table.markDispatched(own, 0)
     await table.claim(organizationId, 'key', 'not signed', bodyHash('body'), u(10), at, elsewhere)
     const next = await logOf(temporary.nodes[1])
     expect((await claimOf(next, u(8), { key: 'late' })).outcome).toBe('in-flight')
