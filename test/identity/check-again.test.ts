@@ -1,4 +1,4 @@
-// Checks that are made again, over sessions and a store of the test's own.
+// Repeated checks, over sessions and a store of the test.
 import { expect, test } from 'bun:test'
 import type { Session } from '../../src/domain/session.ts'
 import { createCheckAgain } from '../../src/identity/checks/check-again.ts'
@@ -6,7 +6,7 @@ import { type Comparison, type RepeatedPart, SubjectsFailedError } from '../../s
 
 type Source = Parameters<typeof createCheckAgain>[1]
 
-/** Checks that are made again for one organization. */
+/** Repeats the checks of one organization. */
 const checksAgain = (begin: RepeatedPart['begin'], source: Pick<Source, 'outdated' | 'store'> & Partial<Source>) =>
   createCheckAgain(
     { name: 'part', begin },
@@ -21,7 +21,7 @@ const checksAgain = (begin: RepeatedPart['begin'], source: Pick<Source, 'outdate
     },
   )
 
-/** A comparison that each session passes. */
+/** A comparison that every session passes. */
 const passing = (version: string): Comparison => ({
   key: version,
   keyOf: () => version,
@@ -29,7 +29,7 @@ const passing = (version: string): Comparison => ({
 })
 const STORED = { opened: 0, skipped: 0 }
 
-test('a session whose first checks are under way is not compared with what was read before', async () => {
+test('a session with running first checks is not compared', async () => {
   const waiting = new Set(['s1'])
   const made: string[] = []
   const again = checksAgain(async () => passing('a'), {
@@ -50,7 +50,7 @@ test('a session whose first checks are under way is not compared with what was r
   expect(made).toEqual(['s2', 's1'])
 })
 
-test('what was changed and changed back before all was compared is compared with again', async () => {
+test('a setting that changes and changes back before all sessions are compared is compared again', async () => {
   let setting = 'a'
   const madeWith = new Map(['s1', 's2'].map((id) => [id, '']))
   const again = checksAgain(async () => passing(setting), {
@@ -74,7 +74,7 @@ test('what was changed and changed back before all was compared is compared with
   expect([...madeWith.values()]).toEqual(['a', 'a'])
 })
 
-test('what was compared with data that has changed meanwhile is not stored', async () => {
+test('results of a comparison whose data changed meanwhile are not stored', async () => {
   let setting = 'a'
   let changesTo: string | null = 'b'
   const begin = async (): Promise<Comparison> => {
@@ -103,23 +103,23 @@ test('what was compared with data that has changed meanwhile is not stored', asy
   expect(stored).toEqual(['b'])
 })
 
-test('a session or an organization that can not be compared keeps no others from it', async () => {
+test('a session or organization that cannot be compared does not affect others', async () => {
   const outcomes = new Map<string, string>()
   const errors: unknown[] = []
-  const sessions = ['away', 'org'].flatMap((organizationId) =>
+  const sessions = ['down', 'org'].flatMap((organizationId) =>
     ['s1', 's2', 's3'].map((id) => ({ id: `${organizationId} ${id}`, organizationId }) as Session),
   )
   const again = checksAgain(
     async () => ({
       ...passing('a'),
       compare: async (batch) => {
-        if (batch.some(({ organizationId }) => organizationId === 'away')) throw new Error('away')
+        if (batch.some(({ organizationId }) => organizationId === 'down')) throw new Error('down')
         if (batch.some(({ id }) => id === 'org s2')) throw new SubjectsFailedError('s2')
         return batch.map(() => [{ name: 'part.one', outcome: 'passed' as const, detail: {}, version: 'a' }])
       },
     }),
     {
-      organizations: async () => [{ id: 'away' }, { id: 'org' }],
+      organizations: async () => [{ id: 'down' }, { id: 'org' }],
       outdated: async (organization, status, _made, afterId) =>
         sessions.filter(
           ({ id, organizationId }) =>
@@ -139,13 +139,13 @@ test('a session or an organization that can not be compared keeps no others from
     'org s2': 'part not-done a',
     'org s3': 'part.one passed a',
   })
-  expect(errors).toEqual([{ organization: 'away' }, { session: 'org s2' }])
-  // What could not be compared at all is tried again, and a session that is not done is not.
+  expect(errors).toEqual([{ organization: 'down' }, { session: 'org s2' }])
+  // The failed organization is retried; the failed session is not done.
   await again(() => true)
-  expect(errors).toEqual([{ organization: 'away' }, { session: 'org s2' }, { organization: 'away' }])
+  expect(errors).toEqual([{ organization: 'down' }, { session: 'org s2' }, { organization: 'down' }])
 })
 
-test('an organization with many expensive sessions delays the others by a second or two, also after later changes', async () => {
+test('an organization with many expensive sessions delays the others by at most two seconds', async () => {
   let nowMs = 0
   const settings = { large: 'a', small: 'a' }
   const sessions = [...Array(400).keys()]

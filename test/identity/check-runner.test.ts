@@ -1,4 +1,4 @@
-// Checks of sessions that were handed in: each is made once, what fails is tried again, and no error rejects anybody.
+// Checks of submitted sessions: each is made once, failures are retried, and no error rejects a person.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Session, SessionStatus } from '../../src/domain/session.ts'
 import { LinkedChecksPendingError } from '../../src/domain/session-errors.ts'
@@ -17,18 +17,21 @@ beforeEach(async () => {
 })
 afterEach(() => identity.remove())
 
-type OnChecked = (session: Session) => Promise<void>
-const checkedBy = (onChecked: OnChecked | undefined, ...parts: CheckPart[]) =>
+interface RunnerOptions {
+  readonly onChecked?: (session: Session) => Promise<void>
+  readonly after?: (delayMs: number, callback: () => void) => () => void
+}
+const runnerWith = (options: RunnerOptions, ...parts: CheckPart[]) =>
   createCheckRunner({
     parts,
-    ...(onChecked && { onChecked }),
+    ...options,
     store: identity.store.sessionChecks,
     storeChecks: identity.storeChecks,
     findSession: identity.store.sessions.find,
     clock: identity.clock,
     onError: (_error, part) => void errors.push(part),
   })
-const runnerOf = (...parts: CheckPart[]) => checkedBy(undefined, ...parts)
+const runnerOf = (...parts: CheckPart[]) => runnerWith({}, ...parts)
 
 /** Permits one claim. */
 const once = () => {
@@ -37,7 +40,13 @@ const once = () => {
 }
 
 const part = (name: string, run: SinglePart['run']): SinglePart => ({ name, run })
-/** A part that compares with a version, which may change at any time. @param compared called for each comparison */
+/** A part that finds the same result for each session. @param ran called for each session */
+const passing = (name = 'first', ran: () => void = () => undefined) =>
+  part(name, async () => {
+    ran()
+    return [{ ...FOUND, name: name === 'first' ? FOUND.name : name }]
+  })
+/** A part that compares sessions with a version, which can change at any time. @param compared called per comparison */
 const comparing = (versionNow: () => string | null, compared: (version: string) => void = () => undefined) => ({
   name: 'lists',
   begin: async (): Promise<Comparison> => {
@@ -53,7 +62,7 @@ const comparing = (versionNow: () => string | null, compared: (version: string) 
   },
 })
 
-const handIn = async (slug = 'demo') => {
+const submitSession = async (slug = 'demo') => {
   const organizationId = await identity.createOrganization(slug)
   const { session } = await identity.register(organizationId)
   const target = { organizationId, sessionId: session.id }
@@ -65,14 +74,16 @@ const handIn = async (slug = 'demo') => {
     checks: async () =>
       (await identity.store.sessionChecks.list(organizationId, session.id)).map(({ name, outcome }) => [name, outcome]),
     isPending: () => identity.store.sessionChecks.isPending(organizationId, session.id),
+    versions: async () =>
+      (await identity.store.sessionChecks.list(organizationId, session.id)).map(({ version }) => version),
   }
 }
 
 describe('the checks of a session', () => {
-  test('are made once it was handed in, and stored with what made them', async () => {
-    const run = runnerOf(part('first', async () => [FOUND]))
+  test('are made once after the submission, and stored with their version and time', async () => {
+    const run = runnerOf(passing())
     expect(await run()).toBe(0)
-    const { target, isPending } = await handIn()
+    const { target, isPending } = await submitSession()
     expect(await isPending()).toBe(true)
     expect(await run()).toBe(1)
     expect(await isPending()).toBe(false)
@@ -82,8 +93,8 @@ describe('the checks of a session', () => {
     ])
   })
 
-  test('do not wait for those of another organization', async () => {
-    const [first, second] = [await handIn('first'), await handIn('second')]
+  test('do not wait for checks of another organization', async () => {
+    const [first, second] = [await submitSession('first'), await submitSession('second')]
     const running = new Set<string>()
     const { promise: both, resolve } = Promise.withResolvers<void>()
     const run = runnerOf(
@@ -98,34 +109,29 @@ describe('the checks of a session', () => {
   })
 
   test('do not wait for the slowest session of another organization', async () => {
-    const slow = await handIn('slow')
-    const quick: Awaited<ReturnType<typeof handIn>>[] = []
+    const slow = await submitSession('slow')
+    const quick: Awaited<ReturnType<typeof submitSession>>[] = []
     const [begun, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    let look = (): void => undefined
-    const run = createCheckRunner({
-      parts: [
-        part('first', async ({ organizationId }) => {
-          if (organizationId === slow.target.organizationId) {
-            begun.resolve()
-            await released.promise
-          }
-          return [FOUND]
-        }),
-      ],
-      store: identity.store.sessionChecks,
-      storeChecks: identity.storeChecks,
-      findSession: identity.store.sessions.find,
-      clock: identity.clock,
-      after: (_delayMs, callback) => {
-        look = callback
-        return () => undefined
+    let poll = (): void => undefined
+    const run = runnerWith(
+      {
+        after: (_delayMs, callback) => {
+          poll = callback
+          return () => undefined
+        },
       },
-      onError: (_error, name) => void errors.push(name),
-    })
+      part('first', async ({ organizationId }) => {
+        if (organizationId === slow.target.organizationId) {
+          begun.resolve()
+          await released.promise
+        }
+        return [FOUND]
+      }),
+    )
     const done = run()
     await begun.promise
-    for (let number = 0; number < 6; number++) quick.push(await handIn(`quick-${number}`))
-    look()
+    for (let number = 0; number < 6; number++) quick.push(await submitSession(`quick-${number}`))
+    poll()
     await until(async () => !(await Promise.all(quick.map(({ isPending }) => isPending()))).includes(true))
     expect(await slow.isPending()).toBe(true)
     released.resolve()
@@ -133,25 +139,25 @@ describe('the checks of a session', () => {
     expect(errors).toEqual([])
   })
 
-  test('compare it with nothing once it is rejected, and keep what others are compared with', async () => {
+  test('of a rejected session compare it with nothing, and keep what other sessions are compared with', async () => {
     const run = runnerOf(
-      part('first', async () => [FOUND]),
+      passing(),
       comparing(() => 'v1'),
     )
-    const { move, checks, isPending } = await handIn()
+    const { move, checks, isPending } = await submitSession()
     await move('rejected')
     await run()
     expect(await checks()).toEqual([['first.thing', 'passed']])
     expect(await isPending()).toBe(false)
   })
 
-  test('are made anew when it is handed in again, in place of the former', async () => {
+  test('are replaced after another submission', async () => {
     let outcome: NewSessionCheck['outcome'] = 'failed'
     const run = runnerOf(
       part('first', async () => [outcome === 'failed' ? { ...FOUND, name: 'first.other', outcome } : FOUND]),
       part('firsts', async () => [{ ...FOUND, name: 'firsts.own' }]),
     )
-    const { move, checks } = await handIn()
+    const { move, checks } = await submitSession()
     await run()
     expect(await checks()).toEqual([
       ['first.other', 'failed'],
@@ -167,24 +173,18 @@ describe('the checks of a session', () => {
     ])
   })
 
-  test('of a part wait for the part whose reading they compare', async () => {
+  test('of a part wait for the part that they depend on', async () => {
     const order: string[] = []
     let isBroken = true
     const run = runnerOf(
-      {
-        ...part('compared', async () => {
-          order.push('compared')
-          return [{ ...FOUND, name: 'compared' }]
-        }),
-        after: ['read'],
-      },
+      { ...passing('compared', () => void order.push('compared')), after: ['read'] },
       part('read', async () => {
         if (isBroken) throw new Error('busy')
         order.push('read')
         return [{ ...FOUND, name: 'read' }]
       }),
     )
-    const { checks, isPending } = await handIn()
+    const { checks, isPending } = await submitSession()
     await run()
     expect(await checks()).toEqual([])
     isBroken = false
@@ -196,13 +196,13 @@ describe('the checks of a session', () => {
     expect(await isPending()).toBe(false)
   })
 
-  test('of one part are kept while another part fails; that one is tried again and is at last not done', async () => {
+  test('of one part are kept while another part fails, which is retried and finally not done', async () => {
     let calls = 0
     const run = runnerOf(
       part('broken', () => Promise.reject(new Error(`attempt ${++calls}`))),
-      part('first', async () => [FOUND]),
+      passing(),
     )
-    const { checks, isPending, target } = await handIn()
+    const { checks, isPending, target } = await submitSession()
     await run()
     expect(await checks()).toEqual([['first.thing', 'passed']])
     expect(await run()).toBe(0)
@@ -222,18 +222,15 @@ describe('the checks of a session', () => {
     expect(state?.session.status).toBe('submitted')
   })
 
-  test('within another part are made after it, which takes the place of all that begins with it', async () => {
-    let isAway = true
+  test('of a nested part are made after the outer part, which replaces checks with its prefix', async () => {
+    let isDown = true
     const run = runnerOf(
-      part('first', async () => {
-        if (isAway) throw new Error('away')
-        return [FOUND]
-      }),
-      part('first.inner', async () => [{ ...FOUND, name: 'first.inner' }]),
+      part('first', () => (isDown ? Promise.reject(new Error('down')) : Promise.resolve([FOUND]))),
+      passing('first.inner'),
     )
-    const { checks, isPending } = await handIn()
+    const { checks, isPending } = await submitSession()
     await run()
-    isAway = false
+    isDown = false
     identity.clock.advance(6)
     await run()
     expect(await isPending()).toBe(false)
@@ -243,13 +240,13 @@ describe('the checks of a session', () => {
     ])
   })
 
-  test('stay queued where it was handed in again while they were made', async () => {
-    const { move, isPending } = await handIn()
-    let first = true
+  test('stay queued if the session is submitted again while they are made', async () => {
+    const { move, isPending } = await submitSession()
+    let isFirst = true
     const run = runnerOf(
       part('first', async () => {
-        if (first) {
-          first = false
+        if (isFirst) {
+          isFirst = false
           await move('retry')
           await move('submitted')
         }
@@ -262,8 +259,8 @@ describe('the checks of a session', () => {
     expect(await isPending()).toBe(false)
   })
 
-  test('of what was erased while they were made are not stored; they are made of what is left', async () => {
-    const { target, checks, isPending } = await handIn()
+  test('are discarded and made again if the evidence changes while they are made', async () => {
+    const { target, checks, isPending } = await submitSession()
     let reads = 0
     const run = runnerOf(
       part('first', async () => {
@@ -283,16 +280,13 @@ describe('the checks of a session', () => {
     expect([await checks(), await isPending()]).toEqual([[['first.thing', 'not-done']], false])
   })
 
-  test('that are done are made once more if the next attempt comes late', async () => {
+  test('are made once more if the next attempt is late', async () => {
     let calls = 0
     const run = runnerOf(
-      part('broken', () => Promise.reject(new Error('away'))),
-      part('first', async () => {
-        calls += 1
-        return [FOUND]
-      }),
+      part('broken', () => Promise.reject(new Error('unavailable'))),
+      passing('first', () => (calls += 1)),
     )
-    await handIn()
+    await submitSession()
     await run()
     identity.clock.advance(5)
     await run()
@@ -302,21 +296,19 @@ describe('the checks of a session', () => {
     expect(calls).toBe(2)
   })
 
-  test('that compare are made again if what they compare with has changed before all others are done', async () => {
+  test('are compared again if the version changes before all other checks are done', async () => {
     let [broken, version] = [true, 'v1']
     const compared: string[] = []
     const decidedOn: unknown[] = []
-    const run = checkedBy(
-      async ({ organizationId, id }) => {
-        decidedOn.push((await identity.store.sessionChecks.list(organizationId, id)).map((check) => check.version))
-      },
+    const { isPending, versions } = await submitSession()
+    const run = runnerWith(
+      { onChecked: async () => void decidedOn.push(await versions()) },
       comparing(
         () => version,
         (by) => void compared.push(by),
       ),
       part('screener', () => (broken ? Promise.reject(new Error('silent')) : Promise.resolve([]))),
     )
-    const { isPending } = await handIn()
     await run()
     version = 'v2'
     broken = false
@@ -325,7 +317,7 @@ describe('the checks of a session', () => {
     expect([compared, decidedOn, await isPending()]).toEqual([['v1', 'v2'], [['v2']], false])
   })
 
-  test('that compare are made again if what they compare with changes during the comparison', async () => {
+  test('are compared again if the version changes during the comparison', async () => {
     let version = 'v1'
     const compared: string[] = []
     const run = runnerOf(
@@ -337,58 +329,54 @@ describe('the checks of a session', () => {
         },
       ),
     )
-    const { target } = await handIn()
+    const { versions } = await submitSession()
     await run()
-    const checks = await identity.store.sessionChecks.list(target.organizationId, target.sessionId)
-    expect([compared, checks.map((check) => check.version)]).toEqual([['v1', 'v2'], ['v2']])
+    expect([compared, await versions()]).toEqual([['v1', 'v2'], ['v2']])
   })
 
-  test('that compare are made again before a failed decision is repeated, if something has changed', async () => {
+  test('are compared again before a failed decision is retried, if the version has changed', async () => {
     let version: string | null = 'v1'
     const compared: string[] = []
-    let [single, reported] = [0, 0]
-    const make = () =>
-      checkedBy(
-        async () => {
-          reported += 1
-          if (reported < 4) throw new Error('deaf')
+    let [single, decisions] = [0, 0]
+    const createRunner = () =>
+      runnerWith(
+        {
+          onChecked: async () => {
+            decisions += 1
+            if (decisions < 4) throw new Error('failed')
+          },
         },
         comparing(
           () => version,
           (by) => void compared.push(by),
         ),
-        part('first', async () => {
-          single += 1
-          return [FOUND]
-        }),
+        passing('first', () => (single += 1)),
       )
-    const run = make()
-    await handIn()
+    const run = createRunner()
+    await submitSession()
     await run()
     identity.clock.advance(181)
     await run()
-    expect([compared, reported]).toEqual([['v1'], 2])
+    expect([compared, decisions]).toEqual([['v1'], 2])
     version = 'v2'
     identity.clock.advance(181)
     await run()
-    expect([compared, reported]).toEqual([['v1', 'v2'], 3])
-    // Another process does not know what they were compared with.
+    expect([compared, decisions]).toEqual([['v1', 'v2'], 3])
+    // Another process does not know the compared version.
     version = null
     identity.clock.advance(181)
-    await make()()
-    expect([compared, reported, single]).toEqual([['v1', 'v2'], 4, 1])
+    await createRunner()()
+    expect([compared, decisions, single]).toEqual([['v1', 'v2'], 4, 1])
   })
 
-  test('are followed by a decision that waits for other checks, seconds later and without an attempt', async () => {
-    const { isPending } = await handIn()
+  test('are followed by a decision that waits for linked checks, without counting attempts', async () => {
+    const { isPending } = await submitSession()
     let decisions = 0
-    const run = checkedBy(
-      async () => {
-        decisions += 1
-        if (decisions < 6) throw new LinkedChecksPendingError()
-      },
-      part('first', async () => [FOUND]),
-    )
+    const onChecked = async (): Promise<void> => {
+      decisions += 1
+      if (decisions < 6) throw new LinkedChecksPendingError()
+    }
+    const run = runnerWith({ onChecked }, passing())
     for (let second = 0; second < 25; second += 5) {
       await run()
       identity.clock.advance(5)
@@ -399,18 +387,18 @@ describe('the checks of a session', () => {
     expect([decisions, await isPending()]).toEqual([6, false])
   })
 
-  test('are taken by one of two runners, and by another once the first is gone', async () => {
-    const { isPending } = await handIn()
+  test('are claimed by one of two runners, and by another once the claim expires', async () => {
+    const { isPending } = await submitSession()
     const { store } = identity
     expect(await store.sessionChecks.claim(4, 180)).toHaveLength(1)
     expect(await store.sessionChecks.claim(4, 180)).toHaveLength(0)
     identity.clock.advance(181)
-    expect(await runnerOf(part('first', async () => [FOUND]))()).toBe(1)
+    expect(await runnerOf(passing())()).toBe(1)
     expect(await isPending()).toBe(false)
   })
 
-  test('are made at once by the process that comes after one that was killed; what failed waits for its time', async () => {
-    const { isPending } = await handIn()
+  test('are made at once after a restart; failed checks wait for their retry', async () => {
+    const { isPending } = await submitSession()
     const { sessionChecks } = identity.store
     expect(await sessionChecks.claim(4, 180)).toHaveLength(1)
     await sessionChecks.releaseClaims()
@@ -421,34 +409,36 @@ describe('the checks of a session', () => {
     expect(await isPending()).toBe(true)
   })
 
-  test('are told of once all are stored: not while one fails, and again where whoever is told fails', async () => {
-    const { checks, isPending, target } = await handIn()
-    const told: unknown[] = []
-    let [broken, deaf, made] = [true, true, 0]
-    const run = checkedBy(
-      async ({ id }) => {
-        told.push([id, await checks()])
-        if (deaf) throw new Error('deaf')
+  test('are reported once all are stored, and again if the report fails', async () => {
+    const { checks, isPending, target } = await submitSession()
+    const reports: unknown[] = []
+    let [isBroken, failsToReport, made] = [true, true, 0]
+    const run = runnerWith(
+      {
+        onChecked: async ({ id }) => {
+          reports.push([id, await checks()])
+          if (failsToReport) throw new Error('failed')
+        },
       },
-      part('first', async () => [FOUND]),
+      passing(),
       part('second', () => {
         made += 1
-        return broken ? Promise.reject(new Error('broken')) : Promise.resolve([])
+        return isBroken ? Promise.reject(new Error('broken')) : Promise.resolve([])
       }),
     )
     await run()
-    expect(told).toEqual([])
-    broken = false
+    expect(reports).toEqual([])
+    isBroken = false
     identity.clock.advance(6)
     await run()
-    const once = [target.sessionId, [['first.thing', 'passed']]]
-    expect(told).toEqual([once])
-    // Nothing but the report is left to be done, and a person can decide meanwhile.
+    const report = [target.sessionId, [['first.thing', 'passed']]]
+    expect(reports).toEqual([report])
+    // Only the report is left, and a person can decide meanwhile.
     expect([made, await isPending()]).toEqual([2, false])
-    deaf = false
+    failsToReport = false
     identity.clock.advance(181)
     expect(await run()).toBe(1)
-    expect([told, made]).toEqual([[once, once], 2])
+    expect([reports, made]).toEqual([[report, report], 2])
     identity.clock.advance(181)
     expect(await run()).toBe(0)
   })

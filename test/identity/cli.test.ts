@@ -1,4 +1,4 @@
-// `countersign session`: how sessions are found, and whose they are.
+// `countersign session`: filters, errors and organizations.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { openOver } from '../cli/admin-client-over.ts'
 import { runWords } from '../cli/run-words.ts'
@@ -32,7 +32,7 @@ describe('countersign session', () => {
     expect(await ids('--hits', 'open')).toEqual([])
   })
 
-  test('a comment can not steer the terminal', async () => {
+  test('removes terminal controls from comments', async () => {
     const { session } = await identity.register(demo)
     const change = { actor: 'provider:\u001b[31mred', publicComment: 'a\u001b[2Jb\u202ec' }
     await identity.move(demo, session.id, 'retry', change)
@@ -41,7 +41,7 @@ describe('countersign session', () => {
     expect(stdout).not.toContain('\u001b')
   })
 
-  test('knows only the organization’s own sessions', async () => {
+  test('finds only sessions of the organization', async () => {
     const other = await identity.createOrganization('other')
     const { session } = await identity.register(other)
     expect(await run('session', 'show', session.id)).toMatchObject({ code: 1 })

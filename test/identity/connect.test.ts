@@ -1,5 +1,4 @@
-// Connecting wallets as the page does: a message asked for, signed with a real key, brought back once.
-
+// Wallet connections of the page: a requested message is signed with a real key and submitted once.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
@@ -45,16 +44,17 @@ afterEach(() => identity.remove())
 
 const newSession = async (wallet: WalletAddress | null = null): Promise<Session> =>
   (await identity.register(ours, { wallet })).session
-const ask = (session: Session, address = WALLET, chainId = 1) =>
+const requestProof = (session: Session, address = WALLET, chainId = 1) =>
   connect.requestProof(session, 'Acme', walletOn(address, chainId))
-const prove = async (session: Session, chainId = 1, signer = account) => {
-  const { nonce, message } = await ask(session, parseEvmAddress(signer.address) as WalletAddress, chainId)
-  return { nonce, signature: await signer.signMessage({ message }) }
+const prove = async (session: Session, chainId = 1) => {
+  const { nonce, message } = await requestProof(session, WALLET, chainId)
+  return { nonce, signature: await account.signMessage({ message }) }
 }
 const invalid = { name: 'ProofInvalidError', code: 'INVALID_REQUEST' }
+const targetOf = (session: Session) => ({ organizationId: ours, sessionId: session.id, actor: 'person' })
 
 describe('a proof', () => {
-  test('connects the wallet, under the name of its chain, with its proof kept', async () => {
+  test('connects the wallet with the name of its chain, and is stored', async () => {
     const session = await newSession()
     const { wallets } = await connect.connect(session, await prove(session, 8453))
     expect(wallets).toMatchObject([{ chain: 'base', address: WALLET, addressText: account.address }])
@@ -64,7 +64,7 @@ describe('a proof', () => {
     expect(rows[0]?.message).toContain('Acme')
   })
 
-  test('is taken once: brought again, also at the same moment, it is refused', async () => {
+  test('is accepted once, also if it is submitted twice at the same moment', async () => {
     const session = await newSession()
     const proof = await prove(session)
     const outcomes = await Promise.allSettled([connect.connect(session, proof), connect.connect(session, proof)])
@@ -73,57 +73,44 @@ describe('a proof', () => {
     expect((await identity.store.sessions.find(ours, session.id))?.wallets).toHaveLength(1)
   })
 
-  test('is for its wallet and chain alone, also where the store is asked directly', async () => {
+  test('is valid only for its wallet and chain, also in the store', async () => {
     const session = await newSession()
-    const { nonce } = await ask(session)
-    const bring = (address: WalletAddress, chain: string) =>
-      identity.store.sessionWallets.connect({
-        organizationId: ours,
-        sessionId: session.id,
-        address,
-        chain,
-        nonce,
-        actor: 'person',
-        proof: { kind: 'eip191', message: 'm', signature: '0x' },
-      })
-    await expect(bring(evmWallet(9), 'ethereum')).rejects.toMatchObject(invalid)
-    await expect(bring(WALLET, 'base')).rejects.toMatchObject(invalid)
-    expect((await bring(WALLET, 'ethereum'))?.wallets).toHaveLength(1)
+    const { nonce } = await requestProof(session)
+    const submit = (address: WalletAddress, chain: string) => {
+      const proof = { kind: 'eip191', message: 'm', signature: '0x' } as const
+      return identity.store.sessionWallets.connect({ ...targetOf(session), address, chain, nonce, proof })
+    }
+    await expect(submit(evmWallet(9), 'ethereum')).rejects.toMatchObject(invalid)
+    await expect(submit(WALLET, 'base')).rejects.toMatchObject(invalid)
+    expect((await submit(WALLET, 'ethereum'))?.wallets).toHaveLength(1)
   })
 
-  test('tells other processes of the wallet that it connects', async () => {
+  test('notifies other processes of the connected wallet', async () => {
     const session = await newSession()
     const proof = await prove(session)
     const { database } = identity.store
     const before = await readNewest(database)
     await connect.connect(session, proof)
-    const told = (await changesSince(database, before)).filter(({ topic }) => topic === 'session')
-    expect(told.map(({ subjectId }) => decodeSessionSubject(subjectId))).toMatchObject([
+    const changes = (await changesSince(database, before)).filter(({ topic }) => topic === 'session')
+    expect(changes.map(({ subjectId }) => decodeSessionSubject(subjectId))).toMatchObject([
       { sessionId: session.id, sequence: 2, addresses: [WALLET] },
     ])
   })
 
-  test('is asked for with a nonce that is found for ten minutes', async () => {
-    const session = await newSession()
-    const { nonce } = await ask(session)
-    const find = () => identity.store.sessionNonces.find(ours, session.id, nonce)
-    identity.clock.advance(NONCE_LIFETIME_SECONDS - 1)
-    expect(await find()).not.toBeNull()
-    identity.clock.advance(1)
-    expect(await find()).toBeNull()
-  })
-
-  test('is for ten minutes', async () => {
+  test('is valid for ten minutes', async () => {
     const session = await newSession()
     const [early, late] = [await prove(session), await prove(session, 8453)]
+    const isStored = async () => (await identity.store.sessionNonces.find(ours, session.id, late.nonce)) !== null
     identity.clock.advance(NONCE_LIFETIME_SECONDS - 1)
     await connect.connect(session, early)
+    expect(await isStored()).toBe(true)
     identity.clock.advance(1)
+    expect(await isStored()).toBe(false)
     await expect(connect.connect(session, late)).rejects.toMatchObject(invalid)
     expect(await identity.store.sessionNonces.sweep()).toBe(1)
   })
 
-  test('is for its session and its organization alone', async () => {
+  test('is valid only for its session and organization', async () => {
     const [one, two] = [await newSession(), await newSession()]
     const proof = await prove(one)
     await expect(connect.connect(two, proof)).rejects.toMatchObject(invalid)
@@ -132,16 +119,16 @@ describe('a proof', () => {
     await connect.connect(one, proof)
   })
 
-  test('is for the host of the page that asked', async () => {
+  test('is valid only for the host of the page that requested it', async () => {
     const session = await newSession()
     const proof = await prove(session)
     await expect(connectOf('https://other.example').connect(session, proof)).rejects.toMatchObject(invalid)
     await connect.connect(session, proof)
   })
 
-  test('of another wallet, or with another text signed, is refused and stays unspent', async () => {
+  test('with another key or another text is refused, and the nonce stays valid', async () => {
     const session = await newSession()
-    const { nonce, message } = await ask(session)
+    const { nonce, message } = await requestProof(session)
     for (const signature of [
       await accountOf(2).signMessage({ message }),
       await account.signMessage({ message: message.replace('Acme', 'Other') }),
@@ -152,39 +139,32 @@ describe('a proof', () => {
     await connect.connect(session, { nonce, signature: await account.signMessage({ message }) })
   })
 
-  test('with a nonce that was never given out is refused', async () => {
+  test('with an unknown nonce is refused', async () => {
     const session = await newSession()
     await expect(connect.connect(session, { nonce: 'x'.repeat(22), signature: '0x' })).rejects.toMatchObject(invalid)
   })
 
-  test('that nobody checked is taken for test sessions only', async () => {
+  test('of the sandbox is accepted only for test sessions', async () => {
     const live = await newSession()
+    const proof = { kind: 'sandbox', message: '', signature: '' } as const
     const sandboxed = (session: Session) =>
-      identity.changes.connectWallet({
-        organizationId: ours,
-        sessionId: session.id,
-        chain: 'ethereum',
-        address: WALLET,
-        nonce: null,
-        actor: 'test',
-        proof: { kind: 'sandbox', message: '', signature: '' },
-      })
+      identity.changes.connectWallet({ ...targetOf(session), chain: 'ethereum', address: WALLET, nonce: null, proof })
     await expect(sandboxed(live)).rejects.toMatchObject(invalid)
     const { session } = await identity.register(ours, { environment: 'test' })
     expect((await sandboxed(session)).wallets).toHaveLength(1)
   })
 
-  test('messages of one session that wait are bounded: the oldest end', async () => {
+  test('expires if the session requests more than 50 messages', async () => {
     const session = await newSession()
     const first = await prove(session)
     identity.clock.advance(1)
-    for (let count = 0; count < 50; count++) await ask(session)
+    for (let count = 0; count < 50; count++) await requestProof(session)
     await expect(connect.connect(session, first)).rejects.toMatchObject(invalid)
   })
 })
 
 describe('a session’s wallets', () => {
-  test('one address on two chains is two; the same again stays one', async () => {
+  test('count one address on two chains twice, and the same wallet once', async () => {
     const session = await newSession()
     await connect.connect(session, await prove(session, 1))
     await connect.connect(session, await prove(session, 137))
@@ -193,16 +173,16 @@ describe('a session’s wallets', () => {
     expect(again.session.sequence).toBe(3)
   })
 
-  test('a session for one wallet takes that one alone, on any chain, and says so before anyone signs', async () => {
+  test('of a session for one wallet can only be that wallet, on any chain', async () => {
     const session = await newSession(WALLET)
-    await expect(ask(session, evmWallet(5))).rejects.toMatchObject({ name: 'WalletLockedError' })
+    await expect(requestProof(session, evmWallet(5))).rejects.toMatchObject({ name: 'WalletLockedError' })
     await expect(identity.connect(ours, session.id, evmWallet(5))).rejects.toMatchObject({ name: 'WalletLockedError' })
     await connect.connect(session, await prove(session, 1))
     const { wallets } = await connect.connect(session, await prove(session, 8453))
     expect(wallets.map(({ chain }) => chain)).toEqual(['ethereum', 'base'])
   })
 
-  test('twenty at most, also when more come at once: the 21st’s nonce is not spent', async () => {
+  test('are at most 20, also if more are connected at once, and a refused nonce stays valid', async () => {
     const session = await newSession()
     const outcomes = await Promise.allSettled(
       Array.from({ length: WALLETS_PER_SESSION_MAX + 5 }, (_, number) =>
@@ -219,16 +199,15 @@ describe('a session’s wallets', () => {
       'SELECT COUNT(*) AS count FROM session_nonces',
     )
     expect(left?.count).toBe(5)
-    // One that is connected already needs no room.
+    // A connected wallet needs no additional slot.
     await identity.connect(ours, session.id, state?.wallets[0]?.address as WalletAddress)
   })
 
-  test('a hundred at most over time, counted with those taken out; one of them can come back', async () => {
+  test('are at most 100 over time, including removed wallets; a removed wallet can be connected again', async () => {
     const session = await newSession()
     const cycle = async (number: number): Promise<void> => {
       const { wallets } = await identity.connect(ours, session.id, evmWallet(number))
-      const walletId = wallets.at(-1)?.id ?? ''
-      await identity.changes.removeWallet({ organizationId: ours, sessionId: session.id, walletId, actor: 'person' })
+      await identity.changes.removeWallet({ ...targetOf(session), walletId: wallets.at(-1)?.id ?? '' })
     }
     for (let number = 0; number < WALLETS_OVER_TIME_MAX; number++) await cycle(number)
     await expect(cycle(WALLETS_OVER_TIME_MAX)).rejects.toMatchObject({
@@ -243,9 +222,9 @@ describe('a session’s wallets', () => {
     expect(decodeSessionSubject(change?.subject_id ?? '').addresses).toHaveLength(WALLETS_OVER_TIME_MAX)
   })
 
-  test('and evidence and consent are refused once the session has 2,000 changes; they can still be taken out', async () => {
+  test('and evidence and consent can only be removed once the session has 2,000 changes', async () => {
     const session = await newSession()
-    const target = { organizationId: ours, sessionId: session.id }
+    const target = targetOf(session)
     const agree = (usesDetails: boolean) =>
       identity.store.portalProgress.recordAgreement({ ...target, version: '4.en', shares: true, usesDetails })
     const { wallets } = await identity.connect(ours, session.id, evmWallet(1))
@@ -263,7 +242,7 @@ describe('a session’s wallets', () => {
     await agree(false)
     await expect(agree(true)).rejects.toMatchObject(refused)
     const walletId = wallets[0]?.id ?? ''
-    const { session: changed } = await identity.changes.removeWallet({ ...target, walletId, actor: 'person' })
+    const { session: changed } = await identity.changes.removeWallet({ ...target, walletId })
     expect(changed.sequence).toBe(SESSION_CHANGES_MAX + 2)
   })
 
@@ -289,7 +268,7 @@ describe('a session’s wallets', () => {
     await expect(connect(3)).rejects.toMatchObject({ name: 'SessionChangesLimitError' })
   })
 
-  test('of both families stand beside each other, in the order in which they came', async () => {
+  test('of both families are listed in the order of their connection', async () => {
     const session = await newSession()
     await identity.connect(ours, session.id, SOLANA_WALLET)
     const { wallets } = await identity.connect(ours, session.id, WALLET)
@@ -299,39 +278,33 @@ describe('a session’s wallets', () => {
     ])
   })
 
-  test('can be taken out while the session is open, and then no proof of them is left', async () => {
+  test('can be removed with their proofs while the session is open', async () => {
     const session = await newSession()
     const { wallets } = await identity.connect(ours, session.id, WALLET)
-    const target = { organizationId: ours, sessionId: session.id, walletId: wallets[0]?.id ?? '', actor: 'person' }
+    const target = { ...targetOf(session), walletId: wallets[0]?.id ?? '' }
     const theirs = await identity.createOrganization('theirs')
-    await expect(identity.changes.removeWallet({ ...target, organizationId: theirs })).rejects.toMatchObject({
-      code: 'NOT_FOUND',
-    })
+    const foreign = identity.changes.removeWallet({ ...target, organizationId: theirs })
+    await expect(foreign).rejects.toMatchObject({ code: 'NOT_FOUND' })
     expect((await identity.changes.removeWallet(target)).wallets).toEqual([])
     expect(await identity.store.database.query('SELECT * FROM wallet_proofs')).toEqual([])
     expect(identity.changed.at(-1)?.addresses).toContain(WALLET)
     await expect(identity.changes.removeWallet(target)).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 
-  for (const status of ['submitted', 'completed', 'rejected'] as const) {
-    test(`stay as they are once the session is ${status}`, async () => {
-      const session = await newSession()
-      const proof = await prove(session)
-      const { wallets } = await identity.connect(ours, session.id, evmWallet(3))
-      const { session: closed } = await identity.move(ours, session.id, status)
-      const refused = { name: 'SessionClosedError', code: 'SESSION_CONFLICT' }
-      await expect(ask(closed)).rejects.toMatchObject(refused)
-      await expect(connect.connect(session, proof)).rejects.toMatchObject(refused)
-      const target = { organizationId: ours, sessionId: session.id, walletId: wallets[0]?.id ?? '', actor: 'test' }
-      await expect(identity.changes.removeWallet(target)).rejects.toMatchObject(refused)
-    })
-  }
+  test.each(['submitted', 'completed', 'rejected'] as const)('cannot change once the session is %s', async (status) => {
+    const session = await newSession()
+    const proof = await prove(session)
+    const { wallets } = await identity.connect(ours, session.id, evmWallet(3))
+    const { session: closed } = await identity.move(ours, session.id, status)
+    const refused = { name: 'SessionClosedError', code: 'SESSION_CONFLICT' }
+    await expect(requestProof(closed)).rejects.toMatchObject(refused)
+    await expect(connect.connect(session, proof)).rejects.toMatchObject(refused)
+    const target = { ...targetOf(session), walletId: wallets[0]?.id ?? '' }
+    await expect(identity.changes.removeWallet(target)).rejects.toMatchObject(refused)
+  })
 
-  test('never exceed the limit and keep their sequence, whatever is done in whatever order', async () => {
-    const step = fc.oneof(
-      fc.record({ kind: fc.constant('connect' as const), wallet: fc.integer({ min: 0, max: 30 }) }),
-      fc.record({ kind: fc.constant('remove' as const), wallet: fc.integer({ min: 0, max: 30 }) }),
-    )
+  test('never exceed the limit, and keep their sequence, after random changes', async () => {
+    const step = fc.record({ kind: fc.constantFrom('connect', 'remove'), wallet: fc.integer({ min: 0, max: 30 }) })
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
         const session = await newSession()
@@ -340,8 +313,7 @@ describe('a session’s wallets', () => {
             if (kind === 'connect') return identity.connect(ours, session.id, evmWallet(wallet))
             const state = await identity.store.sessions.find(ours, session.id)
             const found = state?.wallets.find(({ address }) => address === evmWallet(wallet))
-            const target = { organizationId: ours, sessionId: session.id, walletId: found?.id ?? '', actor: 'person' }
-            return identity.changes.removeWallet(target)
+            return identity.changes.removeWallet({ ...targetOf(session), walletId: found?.id ?? '' })
           }),
         )
         const state = await identity.store.sessions.find(ours, session.id)
@@ -349,27 +321,26 @@ describe('a session’s wallets', () => {
         expect(state?.wallets.length).toBeLessThanOrEqual(WALLETS_PER_SESSION_MAX)
         expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1))
         expect(state?.session.sequence).toBe(events.length)
-        const connected = events.filter(({ kind }) => kind === 'wallet-connected').length
-        const removed = events.filter(({ kind }) => kind === 'wallet-removed').length
-        expect(state?.wallets.length).toBe(connected - removed)
+        const count = (kind: string) => events.filter((event) => event.kind === kind).length
+        expect(state?.wallets.length).toBe(count('wallet-connected') - count('wallet-removed'))
       }),
       { numRuns: 20 },
     )
   })
 })
 
-describe('a chain’s name', () => {
-  test('is the table’s, else viem’s, else its number', async () => {
+describe('the name of a chain', () => {
+  const own = createChainTable([{ name: 'my-rollup', family: 'evm', chainId: 4_294_967_291 }])
+
+  test('comes from the table, then from viem, and defaults to the chain id', async () => {
     expect(await evmChainName(chains, 8453)).toBe('base')
     expect(await evmChainName(chains, 480)).toBe('worldchain')
     expect(await evmChainName(chains, 137)).toBe('polygon')
     expect(await evmChainName(chains, 4_294_967_291)).toBe('eip155:4294967291')
-    const own = createChainTable([{ name: 'my-rollup', family: 'evm', chainId: 4_294_967_291 }])
     expect(await evmChainName(own, 4_294_967_291)).toBe('my-rollup')
   })
 
-  test('leads back to its chain', async () => {
-    const own = createChainTable([{ name: 'my-rollup', family: 'evm', chainId: 4_294_967_291 }])
+  test('identifies the chain', async () => {
     for (const chainId of [8453, 480, 137, 4_294_967_291, 4_294_967_290])
       expect(await walletChain(own, await evmChainName(own, chainId))).toMatchObject({ family: 'evm', chainId })
     expect(await walletChain(own, 'solana')).toEqual({ name: 'solana', family: 'solana' })

@@ -1,5 +1,4 @@
-// The chain that is asked about a contract wallet, when it does not behave: it costs a bounded time and memory, and what
-// is not known is no verdict.
+// A faulty chain node of a contract proof: the request takes bounded time and memory, and fails without a verdict.
 import { afterEach, expect, test } from 'bun:test'
 import type { EvmAddress } from '../../src/domain/address.ts'
 import { createRpcTransport } from '../../src/facts/rpc-transport.ts'
@@ -13,24 +12,18 @@ afterEach(async () => {
 
 const ADDRESS = '0x1111111111111111111111111111111111111111' as EvmAddress
 
-const askedOf = (url: string, timeoutMs: number) =>
-  createContractProofVerifier({
-    rpcUrls: new Map([[8453, [url]]]),
-    transport: async (each) => createRpcTransport({ url: each, timeoutMs }),
-  })({ wallet: { family: 'evm', address: ADDRESS, chainId: 8453 }, message: 'hello', signature: '0x1234' })
-
-const refused = { code: 'DEPENDENCY_UNAVAILABLE' }
-
-test('an answer that never ends is given up, and its connection closed', async () => {
-  const node = startStalledNode('{"jsonrpc":"2.0","id":1,"result":"0x21')
+test.each([
+  ['never ends', () => startStalledNode('{"jsonrpc":"2.0","id":1,"result":"0x21'), 200],
+  ['never stops growing', startFloodingNode, 60_000],
+] as const)('a response that %s fails, and its connection is closed', async (_name, start, timeoutMs) => {
+  const node = start()
   started.push(node)
-  expect(await askedOf(node.url, 200).catch((error: unknown) => error)).toMatchObject(refused)
-  await node.left
-})
-
-test('an answer that never stops growing is cut off', async () => {
-  const node = startFloodingNode()
-  started.push(node)
-  expect(await askedOf(node.url, 60_000).catch((error: unknown) => error)).toMatchObject(refused)
+  const verify = createContractProofVerifier({
+    rpcUrls: new Map([[8453, [node.url]]]),
+    transport: async (url) => createRpcTransport({ url, timeoutMs }),
+  })
+  const wallet = { family: 'evm', address: ADDRESS, chainId: 8453 } as const
+  const outcome = await verify({ wallet, message: 'hello', signature: '0x1234' }).catch((error: unknown) => error)
+  expect(outcome).toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' })
   await node.left
 })

@@ -1,48 +1,35 @@
-// One client's stream: the bytes, and readers that are slow, stopped or gone.
+// The event stream of one client: its bytes, and slow, stalled or disconnected readers.
 import { describe, expect, test } from 'bun:test'
 import { createEventStream } from '../../src/server/event-stream.ts'
 
 const event = (sequence: number, data = `{"n":${sequence}}`) => ({ sequence, data })
 const frame = (sequence: number): string => `id: ${sequence}\ndata: {"n":${sequence}}\n\n`
 
+const IDLE = Symbol()
 const open = () => {
-  let gone = 0
+  let closed = 0
   const stream = createEventStream(() => {
-    gone += 1
+    closed += 1
   })
   const reader = stream.body.getReader()
   const decoder = new TextDecoder()
-  /** What can be read without waiting. */
+  let pending: ReturnType<typeof reader.read> | null = null
+  /** Reads what is available without waiting. */
   const read = async (): Promise<string> => {
-    let text = ''
-    for (;;) {
-      const pending = reader.read()
-      const next = await Promise.race([pending, new Promise<null>((resolve) => setImmediate(() => resolve(null)))])
-      if (next === null || next.done) {
-        // What is read next belongs to the next call.
-        if (next === null) rest = pending
-        return text
-      }
+    for (let text = ''; ; ) {
+      pending ??= reader.read()
+      const next = await Promise.race([pending, new Promise<typeof IDLE>((resolve) => setImmediate(resolve, IDLE))])
+      if (next === IDLE) return text
+      pending = null
+      if (next.done) return text
       text += decoder.decode(next.value)
     }
   }
-  let rest: ReturnType<typeof reader.read> | null = null
-  const readOn = async (): Promise<string> => {
-    const waiting = rest
-    rest = null
-    if (waiting === null) return read()
-    const next = await Promise.race([waiting, new Promise<null>((resolve) => setImmediate(() => resolve(null)))])
-    if (next === null) {
-      rest = waiting
-      return ''
-    }
-    return next.done ? '' : decoder.decode(next.value) + (await read())
-  }
-  return { stream, reader, read: readOn, gone: () => gone }
+  return { stream, reader, read, closed: () => closed }
 }
 
 describe('an event stream', () => {
-  test('opens with the time to wait and the first event, then one event a change, and comments', async () => {
+  test('starts with the retry time and the first event, then sends events and comments', async () => {
     const { stream, read } = open()
     stream.begin(event(4))
     expect(await read()).toBe(`retry: 3000\n${frame(4)}`)
@@ -53,7 +40,7 @@ describe('an event stream', () => {
     expect(await read()).toBe(': keep-alive\n\n')
   })
 
-  test('drops what is not newer than what it opened with, also what came before it opened', async () => {
+  test('drops events that are not newer, also if they arrive before it starts', async () => {
     const { stream, read } = open()
     for (const sequence of [2, 3, 4, 5]) stream.send(event(sequence))
     stream.begin(event(3))
@@ -63,7 +50,7 @@ describe('an event stream', () => {
     expect(await read()).toBe(`retry: 3000\n${frame(3)}${frame(4)}${frame(5)}${frame(6)}`)
   })
 
-  test('sends no event for a change that shows no difference', async () => {
+  test('sends no event if the data is unchanged', async () => {
     const { stream, read } = open()
     stream.begin(event(1, 'same'))
     stream.send(event(2, 'same'))
@@ -72,7 +59,7 @@ describe('an event stream', () => {
     expect(await read()).toBe('retry: 3000\nid: 1\ndata: same\n\nid: 3\ndata: other\n\n')
   })
 
-  test('holds the newest state for a reader that lags, and skips those before it', async () => {
+  test('keeps the newest state for a slow reader, and skips earlier ones', async () => {
     const { stream, read } = open()
     stream.begin(event(1))
     for (let sequence = 2; sequence <= 10_000; sequence++) stream.send(event(sequence))
@@ -85,7 +72,7 @@ describe('an event stream', () => {
     expect(await read()).toBe(frame(10_001))
   })
 
-  test('gives a reader up that reads nothing over two keep-alives though there is something to read', async () => {
+  test('drops a reader that reads nothing during two keep-alives', async () => {
     const { stream, read } = open()
     stream.begin(event(1))
     expect(await read()).not.toBe('')
@@ -95,7 +82,7 @@ describe('an event stream', () => {
     expect(stream.keepAlive()).toBe(false)
   })
 
-  test('keeps a slow reader that does read', async () => {
+  test('keeps a slow reader', async () => {
     const { stream, read } = open()
     stream.begin(event(1))
     for (let round = 0; round < 10; round++) {
@@ -105,7 +92,7 @@ describe('an event stream', () => {
     }
   })
 
-  test('keeps an idle reader for ever: nothing to read is no stall', async () => {
+  test('keeps an idle reader', async () => {
     const { stream, read } = open()
     stream.begin(event(1))
     await read()
@@ -115,34 +102,34 @@ describe('an event stream', () => {
     }
   })
 
-  test('says once that its client has left, and takes nothing after that', async () => {
-    const { stream, reader, gone } = open()
+  test('reports a disconnect once, and ignores later calls', async () => {
+    const { stream, reader, closed } = open()
     stream.begin(event(1))
     await reader.cancel()
-    expect(gone()).toBe(1)
+    expect(closed()).toBe(1)
     stream.send(event(2))
     stream.end()
     stream.cut()
     expect(stream.keepAlive()).toBe(true)
-    expect(gone()).toBe(1)
+    expect(closed()).toBe(1)
   })
 
-  test('ends in good order after what was sent, and is cut without it', async () => {
+  test('ends after the sent events, or is reset', async () => {
     const ended = open()
     ended.stream.begin(event(1))
     ended.stream.end()
     ended.stream.send(event(2))
     expect(await ended.read()).toBe(`retry: 3000\n${frame(1)}`)
     expect(await ended.reader.closed).toBeUndefined()
-    expect(ended.gone()).toBe(0)
+    expect(ended.closed()).toBe(0)
 
     const cut = open()
     cut.stream.begin(event(1))
-    const closed = cut.reader.closed.then(
+    const outcome = cut.reader.closed.then(
       () => 'closed',
       () => 'reset',
     )
     cut.stream.cut()
-    expect(await closed).toBe('reset')
+    expect(await outcome).toBe('reset')
   })
 })

@@ -1,5 +1,6 @@
-// The session after each of its changes, read back, is what was told when the change was made.
+// Stored states of a session equal the states that were reported with each change.
 import { afterAll, expect, test } from 'bun:test'
+import type { SessionState } from '../../src/domain/session.ts'
 import { buildStatus } from '../../src/identity/sessions/status.ts'
 import { evmWallet, openIdentity } from './support.ts'
 
@@ -7,28 +8,23 @@ const identity = await openIdentity()
 afterAll(() => identity.remove())
 const ours = await identity.createOrganization('ours')
 
-test('every state is found again as it was, in order', async () => {
+test('every state is read back unchanged, in order', async () => {
   const { session } = await identity.register(ours)
-  const told = identity.states.length
+  const first = identity.states.length
   const move = async (to: 'submitted' | 'completed' | 'retry' | 'rejected'): Promise<void> => {
     identity.clock.advance(7)
-    // Only an operator completes a session that was revoked.
+    // Only an operator completes a revoked session.
     await identity.move(ours, session.id, to, { revoke: true, actor: 'operator:ada' })
   }
   await identity.connect(ours, session.id, evmWallet(1))
   await move('retry')
   await identity.connect(ours, session.id, evmWallet(2))
   await identity.changes.recordConsent({ organizationId: ours, sessionId: session.id, version: 'v1', actor: 'person' })
-  await move('submitted')
-  await move('completed')
-  await move('retry')
-  await move('completed')
-  await move('rejected')
-  const states = identity.states.slice(told)
+  for (const to of ['submitted', 'completed', 'retry', 'completed', 'rejected'] as const) await move(to)
+  const described = (states: readonly SessionState[]) =>
+    states.map((state) => [state.session.sequence, buildStatus(state)])
   const history = await identity.store.sessions.findSince(ours, session.id, 1)
-  expect(history.map((state) => [state.session.sequence, buildStatus(state)])).toEqual(
-    states.map((state) => [state.session.sequence, buildStatus(state)]),
-  )
+  expect(described(history)).toEqual(described(identity.states.slice(first)))
   expect(await identity.store.sessions.findSince(ours, session.id, 8)).toHaveLength(2)
   expect(await identity.store.sessions.findSince(ours, session.id, 10)).toEqual([])
   const theirs = await identity.createOrganization('theirs')

@@ -1,5 +1,5 @@
-// Country and age for policies: only of the organization's own completed verification, only while the person's agreement,
-// the setting and the evidence last, and read from the change feed as other processes read them.
+// Country and age for policies: only from the organization's own completed verification, and only while the agreement,
+// the setting and the evidence exist. Changes are read from the change feed, as other processes do.
 import { expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,7 +22,7 @@ async function* sealed(content: Uint8Array) {
 const UNKNOWN = { country: null, age: null }
 const KNOWN = { country: 'CH', age: 30 }
 
-test('are not those of a session that changed while they were read', async () => {
+test('details of a session that changed during the read are not used', async () => {
   let opened = 0
   const read = (...sequences: number[]) =>
     createDetailsReader({
@@ -85,31 +85,31 @@ describeStores((open) => {
       await opened.move(organization, session.id, 'completed')
       return session
     }
+    const callerOf = (organizationId: string) => ({ organizationId, environment: 'live' }) as const
     const details = async (organizationId = organization, nowSeconds = NOON) => {
       await follow()
-      const caller = { organizationId, environment: 'live' } as const
-      return createIdentityDetails(standings)(caller, WALLET, 'ethereum', nowSeconds)
+      return createIdentityDetails(standings)(callerOf(organizationId), WALLET, 'ethereum', nowSeconds)
     }
     const isVerified = async (organizationId = organization) => {
       await follow()
-      const caller = { organizationId, environment: 'live' } as const
-      return (await createIdentityFacts(standings)(caller, WALLET, 'ethereum')).verified
+      return (await createIdentityFacts(standings)(callerOf(organizationId), WALLET, 'ethereum')).verified
     }
     return { ...opened, organization, standings, agree, verify, details, isVerified, reads: () => reads }
   }
   type Opened = Awaited<ReturnType<typeof setUp>>
-  const within = (work: (opened: Opened) => Promise<void>) => async () => {
-    const opened = await setUp()
-    try {
-      await work(opened)
-    } finally {
-      await opened.remove()
-    }
-  }
+  const testDetails = (name: string, work: (opened: Opened) => Promise<void>) =>
+    test(`details ${name}`, async () => {
+      const opened = await setUp()
+      try {
+        await work(opened)
+      } finally {
+        await opened.remove()
+      }
+    })
 
-  test(
-    'are those of the verified person, decrypted once per change, and only for policies that read them',
-    within(async ({ verify, details, isVerified, reads, standings, organization }) => {
+  testDetails(
+    'of the verified person are decrypted once per change, and only for policies that read them',
+    async ({ verify, details, isVerified, reads, standings, organization }) => {
       expect(await details()).toEqual(UNKNOWN)
       await verify()
       expect([await isVerified(), reads()]).toEqual([true, 0])
@@ -117,32 +117,29 @@ describeStores((open) => {
       const caller = { organizationId: organization, environment: 'live' } as const
       expect(createIdentityDetails(standings)(caller, WALLET, 'ethereum', NOON)).toEqual(KNOWN)
       // The age follows the day in UTC, without another read.
-      expect(await details(organization, Date.UTC(2026, 10, 27, 23, 59, 59) / 1_000)).toEqual({
-        country: 'CH',
-        age: 29,
-      })
-      expect(reads()).toBe(1)
-    }),
+      const dayBefore = Date.UTC(2026, 10, 27, 23, 59, 59) / 1_000
+      expect([await details(organization, dayBefore), reads()]).toEqual([{ country: 'CH', age: 29 }, 1])
+    },
   )
 
-  test(
-    'of a person born on 29 February increase on 1 March in other years',
-    within(async ({ verify, details, organization }) => {
+  testDetails(
+    'of a person born on 29 February have the next age on 1 March in other years',
+    async ({ verify, details, organization }) => {
       await verify(true, { birthDate: '2004-02-29' })
       const ageOn = async (year: number, month: number, day: number) =>
         (await details(organization, Date.UTC(year, month - 1, day) / 1_000)).age
       expect([await ageOn(2026, 2, 28), await ageOn(2026, 3, 1)]).toEqual([21, 22])
       expect([await ageOn(2028, 2, 28), await ageOn(2028, 2, 29)]).toEqual([23, 24])
-    }),
+    },
   )
 
-  test(
+  testDetails(
     'end with the agreement, the setting, the evidence and the verification, at the same commit',
-    within(async ({ verify, details, isVerified, agree, move, evidence, store, organization }) => {
+    async ({ verify, details, isVerified, agree, move, evidence, store, organization }) => {
       const session = await verify()
       expect(await details()).toEqual(KNOWN)
 
-      // An answer of a page that was open when an operator completed the session.
+      // The person answers after an operator completed the session.
       await agree(session.id, false)
       expect([await details(), await isVerified()]).toEqual([UNKNOWN, true])
       await agree(session.id, true)
@@ -155,7 +152,7 @@ describeStores((open) => {
 
       await move(organization, session.id, 'retry', { revoke: true, corrections: ['country'] })
       expect([await details(), await isVerified()]).toEqual([UNKNOWN, false])
-      // Also in a process that has not read the change.
+      // Other processes read the agreement from the store.
       expect(await store.portalProgress.findDetailsUse(organization, session.id)).toBeNull()
       await evidence.putFields(session, { country: 'FR' })
       expect(await details()).toEqual(UNKNOWN)
@@ -166,12 +163,12 @@ describeStores((open) => {
 
       await evidence.eraseSession(session, 'operator:test')
       expect([await details(), await isVerified()]).toEqual([UNKNOWN, true])
-    }),
+    },
   )
 
-  test(
+  testDetails(
     'end with a rejection, and after the retention period',
-    within(async ({ verify, details, move, sweep, clock, store, organization }) => {
+    async ({ verify, details, move, sweep, clock, store, organization }) => {
       const rejected = await verify()
       await move(organization, rejected.id, 'rejected', { revoke: true })
       expect(await details()).toEqual(UNKNOWN)
@@ -181,22 +178,20 @@ describeStores((open) => {
       clock.advance(3_600)
       await sweep()
       expect(await details()).toEqual(UNKNOWN)
-    }),
+    },
   )
 
-  test(
-    'follow the newest verification: without a new agreement, an earlier one does not count',
-    within(async ({ verify, details, isVerified }) => {
-      await verify(true)
-      expect(await details()).toEqual(KNOWN)
-      await verify(false)
-      expect([await details(), await isVerified()]).toEqual([UNKNOWN, true])
-    }),
-  )
+  testDetails('of an earlier verification do not count after one without an agreement', async (opened) => {
+    const { verify, details, isVerified } = opened
+    await verify(true)
+    expect(await details()).toEqual(KNOWN)
+    await verify(false)
+    expect([await details(), await isVerified()]).toEqual([UNKNOWN, true])
+  })
 
-  test(
-    'are never those of another organization, whose later verification does not hide one’s own',
-    within(async ({ verify, details, isVerified, agree, move, complete, createOrganization, store, organization }) => {
+  testDetails(
+    'of another organization’s verification are never used, and do not hide those of the organization’s own',
+    async ({ verify, details, isVerified, agree, move, complete, createOrganization, store, organization }) => {
       const other = await createOrganization('other')
       await store.organizationBrands.set(other, { asksDetails: true })
       const session = await verify()
@@ -206,12 +201,12 @@ describeStores((open) => {
       expect([await details(), await details(other)]).toEqual([KNOWN, UNKNOWN])
       await move(organization, session.id, 'retry', { revoke: true })
       expect(await details()).toEqual(UNKNOWN)
-    }),
+    },
   )
 
-  test(
-    'are unknown for a business and without one of the two values',
-    within(async ({ session, connect, agree, evidence, move, details, organization }) => {
+  testDetails(
+    'are unknown for a business, and if one of the two values is missing',
+    async ({ session, connect, agree, evidence, move, details, organization }) => {
       const completeWith = async (checkType: 'kyc' | 'kyb', fields: object) => {
         const opened = await session(organization, checkType)
         await connect(organization, opened.id, WALLET)
@@ -224,18 +219,18 @@ describeStores((open) => {
       expect(await details()).toEqual(UNKNOWN)
       await completeWith('kyc', { country: 'CH' })
       expect(await details()).toEqual(UNKNOWN)
-    }),
+    },
   )
 
-  test(
-    'that cannot be read fail alone, and are read again by the next policy',
-    within(async ({ verify, details, isVerified, fileNames, folder, reads }) => {
+  testDetails(
+    'that cannot be read fail without affecting the verification, and are read again',
+    async ({ verify, details, isVerified, fileNames, folder, reads }) => {
       await verify()
       for (const name of fileNames()) rmSync(join(folder, name))
       for (const count of [1, 2]) {
         await expect(Promise.resolve(details())).rejects.toThrow()
         expect([await isVerified(), reads()]).toEqual([true, count])
       }
-    }),
+    },
   )
 })

@@ -1,5 +1,5 @@
-// Kills the real service amid registrations and changes, starts it again over the same folder, and checks that whatever
-// was acknowledged is there, once. Used by the suite for a few rounds and by `bun test/long/rounds.ts kills` for many.
+// Kills the real service during registrations and changes, restarts it over the same folder, and verifies that each
+// acknowledged change exists once. The suite runs a few rounds, `bun test/long/rounds.ts kills` many.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,14 +8,14 @@ import { openStore } from '../../src/store/store.ts'
 import { freePort, type RunningService, startService } from '../service/start-service.ts'
 
 interface Acknowledged {
-  /** Session id → the newest status that was acknowledged. */
+  /** Session id → the newest acknowledged status. */
   readonly statuses: Map<string, string>
   /** Idempotency key → session id. */
   readonly keys: Map<string, string>
 }
 
 const OUTCOMES = ['retry', 'completed', 'retry', 'completed', 'rejected'] as const
-/** Requests under way at any moment. */
+/** Concurrent requests. */
 const WRITERS = 8
 
 const callerOf =
@@ -30,15 +30,18 @@ const callerOf =
       },
       body: JSON.stringify({ walletAddress: wallet }),
     })
-    if (!response.ok) throw new Error(`answered ${response.status}: ${await response.text()}`)
+    if (!response.ok) throw new Error(`returned ${response.status}: ${await response.text()}`)
     return ((await response.json()) as { sessionId: string }).sessionId
   }
 
-/** Writes until the connection breaks. Each wallet's session goes the way of OUTCOMES. */
+const walletOf = (name: string, number: number | string): string =>
+  `0x${new Bun.CryptoHasher('sha256').update(`${name} ${number}`).digest('hex').slice(0, 40)}`
+
+/** Writes until the connection breaks. The session of each wallet follows OUTCOMES. */
 const write = async (service: RunningService, name: string, acknowledged: Acknowledged): Promise<void> => {
   const call = callerOf(service)
   for (let number = 0; ; number++) {
-    const wallet = `0x${new Bun.CryptoHasher('sha256').update(`${name} ${number}`).digest('hex').slice(0, 40)}`
+    const wallet = walletOf(name, number)
     const outcomes = [null, ...OUTCOMES.slice(0, number % (OUTCOMES.length + 1))]
     for (const [step, outcome] of outcomes.entries()) {
       const key = `${name}-${number}-${step}`
@@ -46,7 +49,7 @@ const write = async (service: RunningService, name: string, acknowledged: Acknow
       try {
         sessionId = await call(wallet, key, outcome)
       } catch (error) {
-        if (error instanceof Error && error.message.startsWith('answered')) throw error
+        if (error instanceof Error && error.message.startsWith('returned')) throw error
         return
       }
       acknowledged.keys.set(key, sessionId)
@@ -55,7 +58,7 @@ const write = async (service: RunningService, name: string, acknowledged: Acknow
   }
 }
 
-/** Each session with its events: gapless, ending in its status, one `created`; and no wallet pending twice. */
+/** Verifies the events of each session: no gaps, the last one has the status, one `created`; one session per wallet. */
 const check = async (dataDirectory: string, acknowledged: Acknowledged): Promise<void> => {
   const store = await openStore({ path: join(dataDirectory, 'countersign.db'), clock: systemClock })
   try {
@@ -66,16 +69,16 @@ const check = async (dataDirectory: string, acknowledged: Acknowledged): Promise
     for (const [sessionId, status] of acknowledged.statuses) {
       const state = await store.sessions.find(organizationId, sessionId)
       const events = await store.sessions.listEvents(organizationId, sessionId)
-      if (state === null) throw new Error(`${sessionId} was acknowledged and is gone`)
-      if (!events.some((event) => event.status === status)) throw new Error(`${sessionId} was ${status} and never is`)
+      if (state === null) throw new Error(`${sessionId} was acknowledged and is missing`)
+      if (!events.some((event) => event.status === status)) throw new Error(`${sessionId} never had status ${status}`)
       if (events.some(({ sequence }, index) => sequence !== index + 1)) throw new Error(`${sessionId} has a gap`)
-      if (events.at(-1)?.status !== state.session.status) throw new Error(`${sessionId} is not what its events say`)
+      if (events.at(-1)?.status !== state.session.status) throw new Error(`${sessionId} differs from its last event`)
     }
     const twice = await store.database.query(
       'SELECT session_id FROM session_events WHERE kind = ? GROUP BY session_id HAVING COUNT(*) > 1',
       ['created'],
     )
-    if (twice.length > 0) throw new Error('a session was made twice')
+    if (twice.length > 0) throw new Error('a session was created twice')
     const perWallet = await store.database.query(
       'SELECT locked_address FROM sessions GROUP BY locked_address HAVING COUNT(*) > 1',
     )
@@ -85,22 +88,22 @@ const check = async (dataDirectory: string, acknowledged: Acknowledged): Promise
   }
 }
 
-/** A retry after the crash gets the session of the first try. */
+/** Verifies that a retry after the crash returns the session of the first request. */
 const checkRetries = async (service: RunningService, acknowledged: Acknowledged): Promise<void> => {
   const call = callerOf(service)
   for (const [key, sessionId] of [...acknowledged.keys].slice(-5)) {
     const [name = '', number = '', step = ''] = key.split('-')
-    const wallet = `0x${new Bun.CryptoHasher('sha256').update(`${name} ${number}`).digest('hex').slice(0, 40)}`
+    const wallet = walletOf(name, number)
     const outcome = [null, ...OUTCOMES][Number(step)] ?? null
     if ((await call(wallet, key, outcome)) !== sessionId) throw new Error(`${key} got another session`)
   }
 }
 
-/** @returns how many changes were acknowledged in all. @throws Error at the first thing lost, doubled or damaged. */
+/** @returns the number of acknowledged changes. @throws Error at the first lost, duplicate or damaged change */
 export const runKillRounds = async (rounds: number, report: (round: number, changes: number) => void) => {
   const dataDirectory = mkdtempSync(join(tmpdir(), 'countersign-kill-'))
   const acknowledged: Acknowledged = { statuses: new Map(), keys: new Map() }
-  // One address for all rounds: the quick-start file names that of the first.
+  // One address for all rounds, because the quick-start file contains that of the first.
   const environment = { COUNTERSIGN_WORKERS: '1', COUNTERSIGN_API_LISTEN: `127.0.0.1:${freePort()}` }
   try {
     for (let round = 1; round <= rounds; round++) {
@@ -111,7 +114,7 @@ export const runKillRounds = async (rounds: number, report: (round: number, chan
         const writing = Promise.all(
           Array.from({ length: WRITERS }, (_, writer) => write(service, `r${round}w${writer}`, acknowledged)),
         )
-        // After a number of changes that differs each time, so that the kill falls anywhere.
+        // The number of changes varies, so that the kill happens at any step.
         const target = before + 20 + Math.floor(Math.random() * 200)
         while (acknowledged.keys.size < target) await new Promise((resolve) => setImmediate(resolve))
         service.process.kill('SIGKILL')

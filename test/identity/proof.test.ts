@@ -1,4 +1,4 @@
-// Ownership proofs, checked against other hands: viem's accounts and its EIP-4361 parser, node:crypto's Ed25519.
+// Ownership proofs, verified against viem's accounts and EIP-4361 parser, and node:crypto's Ed25519.
 import { describe, expect, test } from 'bun:test'
 import { createHash, createPrivateKey, createPublicKey, sign } from 'node:crypto'
 import bs58 from 'bs58'
@@ -9,7 +9,7 @@ import { parseEvmAddress, parseSolanaAddress, type WalletAddress } from '../../s
 import { walletOn } from '../../src/domain/wallet.ts'
 import { createVerifyProof } from '../../src/identity/sessions/proof.ts'
 import { buildProofMessage, type ProofMessageFields, printableName } from '../../src/identity/sessions/proof-message.ts'
-import { evmWallet } from './support.ts'
+import { evmWallet, SOLANA_WALLET } from './support.ts'
 
 const seedOf = (text: string): Buffer => createHash('sha256').update(text).digest()
 const account = privateKeyToAccount(`0x${seedOf('countersign test key 1').toString('hex')}`)
@@ -41,7 +41,7 @@ const evmProof = (message: string, signature: string, address = EVM) => ({
 })
 
 describe('the message', () => {
-  test('for EVM is what viem writes and reads as EIP-4361', () => {
+  test('for EVM equals viem’s EIP-4361 message', () => {
     const message = buildProofMessage(fields)
     expect(message).toBe(
       createSiweMessage({
@@ -61,7 +61,7 @@ describe('the message', () => {
     expect(parseSiweMessage(message)).toMatchObject({ nonce: fields.nonce, requestId: fields.sessionId, chainId: 8453 })
   })
 
-  test('for Solana has the same fields and the account’s own name', () => {
+  test('for Solana has the same fields and the name of the account', () => {
     expect(buildProofMessage({ ...fields, wallet: walletOn(SOLANA, 0) }).split('\n')).toEqual([
       'verify.example.com wants you to sign in with your Solana account:',
       SOLANA,
@@ -78,7 +78,7 @@ describe('the message', () => {
     ])
   })
 
-  test('to go on in another browser is another text: one can not stand for the other', () => {
+  test('to continue in another browser differs from the message to connect', () => {
     const lines = (purpose: 'connect' | 'continue') => buildProofMessage({ ...fields, purpose }).split('\n')
     const [connect, proceed] = [lines('connect'), lines('continue')]
     expect(connect).toEqual(buildProofMessage(fields).split('\n'))
@@ -88,7 +88,7 @@ describe('the message', () => {
     expect(proceed.toSpliced(3, 1)).toEqual(connect.toSpliced(3, 1))
   })
 
-  test('has as many lines whatever the organization is called', () => {
+  test('has the same number of lines for every name of an organization', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (organizationName) => {
         const message = buildProofMessage({ ...fields, organizationName })
@@ -98,7 +98,7 @@ describe('the message', () => {
     expect(printableName('Ünïcode\n\nURI: https://evil.example')).toBe('Unicode??URI: https:??evil.example')
   })
 
-  test('keeps of a name only the characters that EIP-4361 allows in a statement, without slashes', () => {
+  test('contains only characters of the name that EIP-4361 allows in a statement, without slashes', () => {
     for (let code = 0; code < 0x300; code++) {
       const character = String.fromCharCode(code)
       const letter = character.normalize('NFD').charAt(0)
@@ -111,35 +111,34 @@ describe('the message', () => {
 
 describe('an EVM proof', () => {
   const message = buildProofMessage(fields)
+  const verify = (signature: string, text = message, address = EVM) => verifyProof(evmProof(text, signature, address))
 
-  test('holds for the account’s own signature of the text, v as 27 and 28 or 0 and 1', async () => {
+  test('is valid for the account’s own signature, with v as 27 and 28 or 0 and 1', async () => {
     const signature = await account.signMessage({ message })
-    expect(await verifyProof(evmProof(message, signature))).toBe('eip191')
+    expect(await verify(signature)).toBe('eip191')
     const v = Number.parseInt(signature.slice(-2), 16) - 27
-    expect(await verifyProof(evmProof(message, `${signature.slice(0, -2)}0${v}`))).toBe('eip191')
+    expect(await verify(`${signature.slice(0, -2)}0${v}`)).toBe('eip191')
   })
 
-  test('holds for any text and no other', async () => {
+  test('is valid for the signed text only', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }), async (text, other) => {
         const signature = await account.signMessage({ message: text })
-        expect(await verifyProof(evmProof(text, signature))).toBe('eip191')
-        if (other !== text) expect(await verifyProof(evmProof(other, signature))).toBeNull()
+        expect(await verify(signature, text)).toBe('eip191')
+        if (other !== text) expect(await verify(signature, other)).toBeNull()
       }),
       { numRuns: 10 },
     )
   })
 
-  test('does not hold for another wallet, another text, or what is no signature', async () => {
+  test('is invalid for another wallet or text, or without a well-formed signature', async () => {
     const signature = await account.signMessage({ message })
-    const flipped = `0x${signature[2] === '0' ? '1' : '0'}${signature.slice(3)}`
-    const zero = `0x${'00'.repeat(64)}1b`
-    expect(await verifyProof(evmProof(message, signature, evmWallet(9)))).toBeNull()
-    expect(await verifyProof(evmProof(message.replace('8453', '1'), signature))).toBeNull()
-    expect(await verifyProof(evmProof(message.replace('Acme', 'Evil'), signature))).toBeNull()
+    expect(await verify(signature, message, evmWallet(9))).toBeNull()
+    expect(await verify(signature, message.replace('8453', '1'))).toBeNull()
+    expect(await verify(signature, message.replace('Acme', 'Evil'))).toBeNull()
     for (const text of [
-      flipped,
-      zero,
+      `0x${signature[2] === '0' ? '1' : '0'}${signature.slice(3)}`,
+      `0x${'00'.repeat(64)}1b`,
       '',
       '0x',
       'nonsense',
@@ -147,60 +146,50 @@ describe('an EVM proof', () => {
       `${signature}00`,
       `${signature.slice(0, -2)}05`,
     ]) {
-      expect(await verifyProof(evmProof(message, text))).toBeNull()
+      expect(await verify(text)).toBeNull()
     }
   })
 
-  test('of a contract wallet is asked of the verifier that is there, and of nobody without one', async () => {
-    const asked: unknown[] = []
+  test('of a contract wallet is decided by the contract verifier, and invalid without one', async () => {
+    const proofs: unknown[] = []
     const withContracts = createVerifyProof(async (proof) => {
-      asked.push(proof)
+      proofs.push(proof)
       return proof.signature === '0x1234'
     })
     expect(await withContracts(evmProof(message, '0x1234'))).toBe('erc1271')
     expect(await withContracts(evmProof(message, '0x5678'))).toBeNull()
-    expect(asked).toHaveLength(2)
-    // One's own key needs no chain.
+    // The signature of the wallet's own key needs no chain.
     expect(await withContracts(evmProof(message, await account.signMessage({ message })))).toBe('eip191')
-    expect(asked).toHaveLength(2)
-    expect(await verifyProof(evmProof(message, '0x1234'))).toBeNull()
+    expect(proofs).toHaveLength(2)
+    expect(await verify('0x1234')).toBeNull()
     const failing = createVerifyProof(async () => {
-      throw new Error('the chain is away')
+      throw new Error('the chain is unavailable')
     })
-    await expect(failing(evmProof(message, '0x1234'))).rejects.toThrow('the chain is away')
+    await expect(failing(evmProof(message, '0x1234'))).rejects.toThrow('the chain is unavailable')
   })
 })
 
 describe('a Solana proof', () => {
   const message = buildProofMessage({ ...fields, wallet: walletOn(SOLANA, 0) })
   const signature = sign(null, Buffer.from(message), solanaKey)
-  const proof = (text: string, address = SOLANA, signed = message) => ({
-    wallet: walletOn(address, 0),
-    message: signed,
-    signature: text,
+  const verify = (text: string, address = SOLANA, signed = message) =>
+    verifyProof({ wallet: walletOn(address, 0), message: signed, signature: text })
+
+  test('is valid for the key’s own signature, as base58 or hex', async () => {
+    expect(await verify(bs58.encode(signature))).toBe('siws')
+    expect(await verify(`0x${signature.toString('hex')}`)).toBe('siws')
   })
 
-  test('holds for the key’s own signature, as base58 or hex', async () => {
-    expect(await verifyProof(proof(bs58.encode(signature)))).toBe('siws')
-    expect(await verifyProof(proof(`0x${signature.toString('hex')}`))).toBe('siws')
-  })
-
-  test('does not hold for another wallet, another text, or what is no signature', async () => {
-    const other = parseSolanaAddress('DeZVDBizsEVYvCDyLDLU8MPgE6ndYE2dDA1MXaL2neJC') as WalletAddress
-    expect(await verifyProof(proof(bs58.encode(signature), other))).toBeNull()
-    expect(await verifyProof(proof(bs58.encode(signature), SOLANA, `${message} `))).toBeNull()
-    for (const text of [
-      '',
-      '0x',
-      'l0O',
-      bs58.encode(signature.subarray(1)),
-      bs58.encode(Buffer.concat([signature, signature])),
-    ]) {
-      expect(await verifyProof(proof(text))).toBeNull()
+  test('is invalid for another wallet or text, or without a well-formed signature', async () => {
+    expect(await verify(bs58.encode(signature), SOLANA_WALLET)).toBeNull()
+    expect(await verify(bs58.encode(signature), SOLANA, `${message} `)).toBeNull()
+    const tooLong = bs58.encode(Buffer.concat([signature, signature]))
+    for (const text of ['', '0x', 'l0O', bs58.encode(signature.subarray(1)), tooLong]) {
+      expect(await verify(text)).toBeNull()
     }
   })
 
-  test('does not hold for a key of small order, under which anything verifies', async () => {
+  test('is invalid for a key of small order, which verifies any message', async () => {
     // The neutral element: R is B times s for any s, whatever the message.
     for (const key of [
       '0100000000000000000000000000000000000000000000000000000000000000',
@@ -209,7 +198,7 @@ describe('a Solana proof', () => {
       const address = parseSolanaAddress(bs58.encode(Buffer.from(key, 'hex'))) as WalletAddress
       const forged = Buffer.concat([Buffer.from(`01${'00'.repeat(31)}`, 'hex'), Buffer.alloc(32)])
       for (let attempt = 0; attempt < 8; attempt++) {
-        expect(await verifyProof(proof(bs58.encode(forged), address, `${message}${attempt}`))).toBeNull()
+        expect(await verify(bs58.encode(forged), address, `${message}${attempt}`)).toBeNull()
       }
     }
   })

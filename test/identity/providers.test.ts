@@ -1,4 +1,4 @@
-// Who decides: operators by default; for test keys the caller, whose word counts for test sessions alone.
+// Decision providers: operators for live sessions, and the sandbox, whose outcomes apply only to test sessions.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { newSessionId } from '../../src/domain/identifier.ts'
 import { SESSION_STATUSES, type SessionStatus } from '../../src/domain/session.ts'
@@ -21,14 +21,9 @@ const register = async (
   forcedOutcome: SessionStatus | null,
   walletAddress: ReturnType<typeof evmWallet> | null = evmWallet(1),
 ) => {
-  const { together, store, providers } = identity
-  const registered = await createRegister({
-    together,
-    providers,
-    clock: identity.clock,
-    qrCodeOf: () => 'data:',
-    portalUrl: 'https://verify.example.com',
-  }).register({
+  const { together, store, providers, clock } = identity
+  const portal = { qrCodeOf: () => 'data:', portalUrl: 'https://verify.example.com' }
+  const registered = await createRegister({ together, providers, clock, ...portal }).register({
     organizationId: ours,
     environment,
     keyId: null,
@@ -44,18 +39,16 @@ const register = async (
 }
 
 describe('the sandbox', () => {
-  for (const outcome of SESSION_STATUSES) {
-    test(`brings a test session to ${outcome}`, async () => {
-      const { session, wallets, created } = await register('test', outcome)
-      expect(created).toBe(true)
-      expect(session).toMatchObject({ status: outcome, provider: 'sandbox', environment: 'test' })
-      expect(wallets.map(({ chain, address }) => [chain, address])).toEqual(
-        outcome === 'pending' ? [] : [['ethereum', evmWallet(1)]],
-      )
-    })
-  }
+  test.each(SESSION_STATUSES)('moves a test session to %s', async (outcome) => {
+    const { session, wallets, created } = await register('test', outcome)
+    expect(created).toBe(true)
+    expect(session).toMatchObject({ status: outcome, provider: 'sandbox', environment: 'test' })
+    expect(wallets.map(({ chain, address }) => [chain, address])).toEqual(
+      outcome === 'pending' ? [] : [['ethereum', evmWallet(1)]],
+    )
+  })
 
-  test('moves a reused session on, and leaves one that is there already', async () => {
+  test('moves a reused session on, unless it already has the status', async () => {
     const first = await register('test', 'retry')
     expect(first.session.publicComment).toBe('The sandbox requests another attempt.')
     const second = await register('test', 'completed')
@@ -65,10 +58,9 @@ describe('the sandbox', () => {
     expect((await register('test', null)).session.status).toBe('completed')
   })
 
-  test('refuses what the table of transitions does not have', async () => {
+  test('refuses an invalid transition, and keeps nothing of the registration', async () => {
     const { session } = await register('test', 'completed')
     await expect(register('test', 'submitted')).rejects.toMatchObject({ code: 'SESSION_CONFLICT' })
-    // Nothing of such a registration is kept, not even its link.
     expect(identity.states.at(-1)).toMatchObject({ session: { id: session.id, status: 'completed' } })
     const links = 'SELECT ordinal FROM session_tokens WHERE session_id = ?'
     expect(await identity.store.database.query(links, [session.id])).toEqual([{ ordinal: 1 }])
@@ -79,7 +71,7 @@ describe('the sandbox', () => {
     expect((await register('test', 'completed', SOLANA_WALLET)).wallets).toMatchObject([{ chain: 'solana' }])
   })
 
-  test('makes wallets verified for other organizations’ test keys, and for no live key', async () => {
+  test('verifies wallets for test keys of every organization, and for no live key', async () => {
     await register('test', 'completed')
     const theirs = await identity.createOrganization('theirs')
     for (const [organizationId, environment, verified] of [
@@ -93,19 +85,16 @@ describe('the sandbox', () => {
     }
   })
 
-  test('has no say about a live session, even if it were asked', async () => {
+  test('decides no live session', async () => {
     const { session } = await register('live', null)
     const sandbox = identity.providers.forNew('test')
-    const context = {
-      forcedOutcome: 'completed',
-      changes: identity.changes,
-      sessions: identity.store.sessions,
-    } as const
+    const { changes, store } = identity
+    const context = { forcedOutcome: 'completed', changes, sessions: store.sessions } as const
     await expect(sandbox.registered?.(session, context)).rejects.toThrow('live session')
     expect((await register('live', 'completed')).session.status).toBe('pending')
   })
 
-  test('reads a status or refuses', () => {
+  test('accepts only session statuses', () => {
     expect(parseSandboxOutcome(null)).toBeNull()
     for (const status of SESSION_STATUSES) expect(parseSandboxOutcome(status)).toBe(status)
     for (const text of ['', 'Completed', 'done', 'completed, completed']) {
@@ -114,36 +103,23 @@ describe('the sandbox', () => {
   })
 })
 
-describe('operators', () => {
-  test('find what a person handed in as submitted; the wallet is not verified yet', async () => {
-    const { session } = await register('live', null)
-    expect(session).toMatchObject({ status: 'pending', provider: 'manual' })
-    await identity.connect(ours, session.id, evmWallet(1))
-    await identity.providers.of(session).submitted(session)
-    const state = await identity.store.sessions.find(ours, session.id)
-    expect(state?.session.status).toBe('submitted')
-    const standing = await identity.standings.find(
-      { organizationId: ours, environment: 'live' },
-      evmWallet(1),
-      null,
-      null,
-    )
-    expect(standing).toMatchObject({ verifying: null, status: 'submitted' })
-  })
+test('operators receive submitted sessions, whose wallets are not verified', async () => {
+  const { session } = await register('live', null)
+  expect(session).toMatchObject({ status: 'pending', provider: 'manual' })
+  await identity.connect(ours, session.id, evmWallet(1))
+  await identity.providers.of(session).submitted(session)
+  const state = await identity.store.sessions.find(ours, session.id)
+  expect(state?.session.status).toBe('submitted')
+  const caller = { organizationId: ours, environment: 'live' } as const
+  const standing = await identity.standings.find(caller, evmWallet(1), null, null)
+  expect(standing).toMatchObject({ verifying: null, status: 'submitted' })
 })
 
-describe('providers', () => {
-  const named = (name: string): DecisionProvider => ({
-    name,
-    submitted: async () => undefined,
-  })
-
-  test('are chosen by the key’s kind, and found again by the session’s', async () => {
-    const providers = createProviders({ manual: named('manual'), sandbox: named('sandbox'), live: named('vendor') })
-    expect(providers.forNew('live').name).toBe('vendor')
-    expect(providers.forNew('test').name).toBe('sandbox')
-    const { session } = await identity.register(ours)
-    expect(providers.of({ ...session, provider: 'vendor' }).name).toBe('vendor')
-    expect(providers.of({ ...session, provider: 'gone' }).name).toBe('manual')
-  })
+test('a new session gets the provider of its environment; a session of an unknown provider goes to operators', async () => {
+  const named = (name: string): DecisionProvider => ({ name, submitted: async () => undefined })
+  const providers = createProviders({ manual: named('manual'), sandbox: named('sandbox'), live: named('vendor') })
+  expect([providers.forNew('live').name, providers.forNew('test').name]).toEqual(['vendor', 'sandbox'])
+  const { session } = await identity.register(ours)
+  expect(providers.of({ ...session, provider: 'vendor' }).name).toBe('vendor')
+  expect(providers.of({ ...session, provider: 'gone' }).name).toBe('manual')
 })

@@ -1,3 +1,4 @@
+// Links of sessions and their QR codes, compared with the qrcode package and read back by jsQR.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import decodeQr from 'jsqr'
@@ -26,52 +27,43 @@ const readLink = (dataUri: string): string | undefined => {
   return decodeQr(new Uint8ClampedArray(data), width, height)?.data
 }
 
-describe('a link', () => {
-  test('has a token of 144 random bits, known by its hash alone', () => {
-    const links = Array.from({ length: 1_000 }, () => createPortalLink(PORTAL))
-    expect(new Set(links.map(({ token }) => token)).size).toBe(1_000)
-    for (const { url, token, tokenHash } of links) {
-      expect(url).toBe(`${PORTAL}/v/${token}`)
-      expect(token).toMatch(/^[A-Za-z0-9_-]{24}$/)
-      expect(tokenHash).toEqual(hashToken(token))
-      expect(parseToken(token)).toEqual(tokenHash)
-    }
-    for (const text of ['', 'a'.repeat(23), 'a'.repeat(25), `${'a'.repeat(23)}=`, `${'a'.repeat(23)}\n`]) {
-      expect(parseToken(text)).toBeNull()
-    }
-  })
+test('a link has a token of 144 random bits, which is looked up by its hash', () => {
+  const links = Array.from({ length: 1_000 }, () => createPortalLink(PORTAL))
+  expect(new Set(links.map(({ token }) => token)).size).toBe(1_000)
+  for (const { url, token, tokenHash } of links) {
+    expect(url).toBe(`${PORTAL}/v/${token}`)
+    expect(token).toMatch(/^[A-Za-z0-9_-]{24}$/)
+    expect([hashToken(token), parseToken(token)]).toEqual([tokenHash, tokenHash])
+  }
+  for (const text of ['', 'a'.repeat(23), 'a'.repeat(25), `${'a'.repeat(23)}=`, `${'a'.repeat(23)}\n`]) {
+    expect(parseToken(text)).toBeNull()
+  }
 })
 
 describe('the matrix', () => {
-  for (const portal of ['http://a.b', PORTAL, `https://verify.example.com/${'path/'.repeat(30)}`]) {
-    test(`is the package's own, module by module, for a portal of ${portal.length} characters`, () => {
-      const encoder = createQrEncoder(linkPrefix(portal), TOKEN_LENGTH)
-      const prefix = linkPrefix(portal)
-      const token = fc.stringMatching(/^[A-Za-z0-9_-]{24}$/)
-      fc.assert(
-        fc.property(token, (text) => {
-          const made = encoder.encode(text)
-          // The mask is read from the format bits beside the finder pattern, which are themselves XORed with 101.
-          const maskPattern =
-            [2, 3, 4].reduce((bits, column) => bits * 2 + (isDark(made, 8, column) ? 1 : 0), 0) ^ 0b101
-          const expected = create([{ data: new TextEncoder().encode(prefix + text), mode: 'byte' }], {
-            errorCorrectionLevel: 'M',
-            maskPattern,
-          }).modules
-          expect(made.side).toBe(expected.size)
-          for (let row = 0; row < made.side; row++) {
-            for (let column = 0; column < made.side; column++) {
-              if (isDark(made, row, column) !== (expected.data[row * made.side + column] === 1)) return false
-            }
+  const portals = ['http://a.b', PORTAL, `https://verify.example.com/${'path/'.repeat(30)}`]
+  test.each(portals)('equals that of the qrcode package for %s', (portal) => {
+    const encoder = createQrEncoder(linkPrefix(portal), TOKEN_LENGTH)
+    fc.assert(
+      fc.property(fc.stringMatching(/^[A-Za-z0-9_-]{24}$/), (text) => {
+        const made = encoder.encode(text)
+        // The format bits beside the finder pattern contain the mask, XORed with 101.
+        const maskPattern = [2, 3, 4].reduce((bits, column) => bits * 2 + (isDark(made, 8, column) ? 1 : 0), 0) ^ 0b101
+        const content = [{ data: new TextEncoder().encode(linkPrefix(portal) + text), mode: 'byte' as const }]
+        const expected = create(content, { errorCorrectionLevel: 'M', maskPattern }).modules
+        expect(made.side).toBe(expected.size)
+        for (let row = 0; row < made.side; row++) {
+          for (let column = 0; column < made.side; column++) {
+            if (isDark(made, row, column) !== (expected.data[row * made.side + column] === 1)) return false
           }
-          return true
-        }),
-        { numRuns: 25 },
-      )
-    })
-  }
+        }
+        return true
+      }),
+      { numRuns: 25 },
+    )
+  })
 
-  test('is of the prepared length only', () => {
+  test('refuses texts of another length', () => {
     const encoder = createQrEncoder('https://a.b/', 24)
     for (const text of ['a'.repeat(23), 'a'.repeat(25), 'é'.repeat(24)]) {
       expect(() => encoder.encode(text)).toThrow(RangeError)
@@ -79,8 +71,8 @@ describe('the matrix', () => {
   })
 })
 
-describe('the picture', () => {
-  test.each([80, 81, 99, 150, 300, 301, 640, 1_000, 2_000])('of %d pixels is read back as the link', (size) => {
+describe('the image', () => {
+  test.each([80, 81, 99, 150, 300, 301, 640, 1_000, 2_000])('of %d pixels reads as the link', (size) => {
     const link = createPortalLink(PORTAL)
     const dataUri = qrCodeOf(link, size)
     const { width, height } = pictureOf(dataUri)
@@ -88,22 +80,21 @@ describe('the picture', () => {
     expect(readLink(dataUri)).toBe(link.url)
   })
 
-  test('of one size again shows nothing of the link before', () => {
+  test('contains nothing of earlier links of the same size', () => {
     const links = Array.from({ length: 20 }, () => createPortalLink(PORTAL))
     for (const link of links) expect(readLink(qrCodeOf(link, 120))).toBe(link.url)
   })
 
-  test('is small, whatever its size', () => {
+  test('is small at every size', () => {
     expect(qrCodeOf(createPortalLink(PORTAL), 300).length).toBeLessThan(4_000)
     expect(qrCodeOf(createPortalLink(PORTAL), 2_000).length).toBeLessThan(12_000)
   })
 
-  test('has whole modules and light around them', () => {
+  test('has whole modules and a quiet zone', () => {
     for (let size = 80; size <= 2_000; size += 7) {
       const scale = scaleFor(33, size)
       expect(Number.isInteger(scale) && scale >= 1).toBe(true)
-      const margin = Math.floor((size - 33 * scale) / 2)
-      expect(margin).toBeGreaterThanOrEqual(2 * scale)
+      expect(Math.floor((size - 33 * scale) / 2)).toBeGreaterThanOrEqual(2 * scale)
     }
   })
 })

@@ -1,4 +1,4 @@
-// The index against a plain list of what was put in, with hashes few enough that runs meet, wrap around and close again.
+// The record index, compared with a map, with few hashes, so that probe sequences collide, wrap around and close.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createRecordIndex } from '../../src/identity/standing/record-index.ts'
@@ -6,8 +6,8 @@ import { createRecordIndex } from '../../src/identity/standing/record-index.ts'
 const HASHES = [0, 1, 2, 1_022, 1_023, 1_024, 2_047, 0xffff_ffff]
 const step = fc.tuple(fc.constantFrom('add', 'remove', 'move'), fc.nat(40), fc.constantFrom(...HASHES))
 
-describe('the index of records', () => {
-  test('finds what is there, and nothing that is gone', () => {
+describe('the record index', () => {
+  test('finds all records, and no removed record', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
         const index = createRecordIndex()
@@ -37,18 +37,14 @@ describe('the index of records', () => {
             found.push(place)
             return false
           })
-          expect(found.sort()).toEqual(
-            [...kept]
-              .filter(([, of]) => of === hash)
-              .map(([place]) => place)
-              .sort(),
-          )
+          const expected = [...kept].flatMap(([place, of]) => (of === hash ? [place] : []))
+          expect(found.sort()).toEqual(expected.sort())
         }
       }),
     )
   })
 
-  test('grows, and forgets all at once', () => {
+  test('grows, and can be cleared', () => {
     const index = createRecordIndex()
     for (let place = 0; place < 5_000; place++) index.add(Math.imul(place, 0x9e3779b1) >>> 0, place)
     for (let place = 0; place < 5_000; place++) {

@@ -1,8 +1,9 @@
-// The documented relay, as it stands in docs/examples, between a real EventSource and the real service.
+// The relay of docs/examples, between a real EventSource and the real service.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { EventSource } from 'eventsource'
 import { createRelay } from '../../docs/examples/sse-relay.ts'
 import { type RunningService, runCommand, startService } from '../service/start-service.ts'
+import { until } from '../support/until.ts'
 
 let service: RunningService
 let relay: ReturnType<typeof Bun.serve>
@@ -19,25 +20,19 @@ const register = async (): Promise<string> => {
   return ((await response.json()) as { sessionId: string }).sessionId
 }
 
-/** Resolves with each message in turn. */
+/** Follows a session through the relay. `next` resolves with each message in turn. */
 const follow = (path: string) => {
   const source = new EventSource(`${relay.url}${path}`)
   open.push(source)
   const messages: { status: string; id: string }[] = []
-  const waiting: ((message: { status: string; id: string }) => void)[] = []
   source.onmessage = ({ data, lastEventId }) => {
-    const message = { status: (JSON.parse(data) as { status: string }).status, id: lastEventId }
-    const next = waiting.shift()
-    if (next === undefined) messages.push(message)
-    else next(message)
+    messages.push({ status: (JSON.parse(data) as { status: string }).status, id: lastEventId })
   }
   return {
     source,
-    next: () => {
-      const message = messages.shift()
-      return message === undefined
-        ? new Promise<{ status: string; id: string }>((resolve) => waiting.push(resolve))
-        : Promise.resolve(message)
+    next: async () => {
+      await until(() => messages.length > 0, { what: 'a message' })
+      return messages.shift()
     },
     failure: () =>
       new Promise<number | undefined>((resolve) => {
@@ -70,7 +65,7 @@ afterAll(async () => {
 })
 
 describe('the relay', () => {
-  test('hands every event through, with its id, and leaves when the browser does', async () => {
+  test('forwards every event with its id, and closes its stream when the browser disconnects', async () => {
     allowed = await register()
     const { source, next } = follow(`events/individual/${allowed}`)
     expect(await next()).toEqual({ status: 'pending', id: '1' })
@@ -78,20 +73,17 @@ describe('the relay', () => {
     expect(decided.code).toBe(0)
     expect(await next()).toEqual({ status: 'completed', id: '2' })
     source.close()
-    // No stream is left at the service.
-    const deadline = performance.now() + 2_000
-    for (;;) {
+    await until(async () => {
       const metrics = await (await fetch(`${value('IDENTITY_URL')}/metrics`)).text()
-      if (metrics.includes('countersign_open_streams 0')) break
-      if (performance.now() > deadline) throw new Error('the stream is still open')
-    }
+      return metrics.includes('countersign_open_streams 0')
+    })
   })
 
-  test('follows only what its own rule allows, and gives no key and no reason away', async () => {
+  test('serves only allowed sessions, and reveals neither the key nor a reason', async () => {
     allowed = await register()
     const other = await register()
     expect(await follow(`events/individual/${other}`).failure()).toBe(403)
-    // Of the wrong type: unknown to the service.
+    // The service knows no business session of this id.
     expect(await follow(`events/business/${allowed}`).failure()).toBe(404)
     const refused = await fetch(`${relay.url}events/business/${allowed}`)
     expect(await refused.text()).toBe('')

@@ -1,5 +1,4 @@
-// A session is completed with everything that its level requires, as its person submitted it; only a person's override
-// completes it without a part. What a session that lacks a part is, and what becomes of it, over both databases.
+// Completion requires all parts of the level, as submitted; only an operator's override completes a session without them.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { missingParts, requiredParts } from '../../src/domain/requirements.ts'
 import type { Session, StatusChange } from '../../src/domain/session.ts'
@@ -12,28 +11,17 @@ import { evmWallet } from './support.ts'
 
 const FIELDS = { fullName: 'Jane Roe', birthDate: '1980-01-01', country: 'DE' }
 
-describe('what a session requires', () => {
-  test('is a wallet and the evidence of its level', () => {
-    expect(requiredParts({ checkType: 'kyc', level: 1 })).toEqual(['wallets', 'fullName', 'birthDate', 'country'])
-    expect(requiredParts({ checkType: 'kyb', level: 3 })).toEqual([
-      'wallets',
-      'registeredName',
-      'registrationNumber',
-      'country',
-      'registration-document',
-      'owners',
-    ])
-  })
-
-  test('is missing as long as it was not given, whatever else was', () => {
-    const session = { checkType: 'kyc', level: 2 } as const
-    const all = requiredParts(session)
-    expect(missingParts(session, new Set())).toEqual(all)
-    expect(missingParts(session, new Set([...all, 'reading']))).toEqual([])
-    for (const part of all) {
-      expect(missingParts(session, new Set(all.filter((other) => other !== part)))).toEqual([part])
-    }
-  })
+test('a session requires a wallet and the evidence of its level', () => {
+  expect(requiredParts({ checkType: 'kyc', level: 1 })).toEqual(['wallets', 'fullName', 'birthDate', 'country'])
+  const business = ['wallets', 'registeredName', 'registrationNumber', 'country', 'registration-document', 'owners']
+  expect<readonly string[]>(requiredParts({ checkType: 'kyb', level: 3 })).toEqual(business)
+  const session = { checkType: 'kyc', level: 2 } as const
+  const all = requiredParts(session)
+  expect(missingParts(session, new Set())).toEqual(all)
+  expect(missingParts(session, new Set([...all, 'reading']))).toEqual([])
+  for (const part of all) {
+    expect(missingParts(session, new Set(all.filter((other) => other !== part)))).toEqual([part])
+  }
 })
 
 describeStores((openStore) => {
@@ -55,7 +43,13 @@ describeStores((openStore) => {
   const stateOf = ({ id }: Session) => world.store.sessions.find(organizationId, id)
   const eventsOf = ({ id }: Session) => world.store.sessions.listEvents(organizationId, id)
   const connect = ({ id }: Session, wallet = evmWallet(1)) => world.connect(organizationId, id, wallet)
-  /** A session that was submitted with everything. */
+  const statusOf = async (session: Session) => (await stateOf(session))?.session.status
+  const removeWallet = async (session: Session): Promise<void> => {
+    const [wallet] = (await stateOf(session))?.wallets ?? []
+    const target = { organizationId, sessionId: session.id, walletId: wallet?.id ?? '', actor: 'person' }
+    await world.store.sessionWallets.remove(target)
+  }
+  /** Submits a session with all parts. */
   const submitted = async (): Promise<Session> => {
     const session = await world.session(organizationId)
     await connect(session)
@@ -65,14 +59,14 @@ describeStores((openStore) => {
     return session
   }
 
-  test('completes a session that has everything', async () => {
+  test('a session with all parts is completed', async () => {
     const session = await submitted()
     await change(session, 'completed')
-    expect((await stateOf(session))?.session.status).toBe('completed')
+    expect(await statusOf(session)).toBe('completed')
     expect((await eventsOf(session)).map(({ overridden }) => overridden)).toEqual([[], [], [], [], [], []])
   })
 
-  test('refuses a session without a wallet, or without a part of the evidence, and says which', async () => {
+  test('a session without a wallet or a part of the evidence is refused with the missing parts', async () => {
     const empty = await world.session(organizationId)
     const walletless = await world.session(organizationId)
     await world.evidence.putFields(walletless, FIELDS)
@@ -96,7 +90,7 @@ describeStores((openStore) => {
     }
   })
 
-  test('completes it by a person’s override, which the history keeps with what was missing', async () => {
+  test('an operator’s override completes a session, and the history keeps the missing parts', async () => {
     const session = await world.session(organizationId)
     await connect(session)
     await markChecksMade(world.store, organizationId, session.id)
@@ -109,7 +103,7 @@ describeStores((openStore) => {
     const whole = await submitted()
     await change(whole, 'completed', { override: 'person' })
     expect((await eventsOf(whole)).at(-1)?.overridden).toEqual([])
-    // A reviewer who has not seen that a colleague confirmed the hit does not complete the session.
+    // A confirmed hit needs an override too.
     const listed = await submitted()
     const { id: hitId } = await openHit(world.store, organizationId, listed.id)
     const confirmation = { state: 'confirmed', by: 'ada', reason: 'The same person.' } as const
@@ -120,33 +114,31 @@ describeStores((openStore) => {
     expect((await eventsOf(listed)).at(-1)?.overridden).toEqual(['confirmed-hit'])
   })
 
-  test('completes no live session by the sandbox’s override', async () => {
+  test('the sandbox’s override completes no live session', async () => {
     const session = await world.session(organizationId)
-    await expect(change(session, 'completed', { override: 'sandbox' })).rejects.toMatchObject({
-      code: 'SESSION_INCOMPLETE',
-    })
+    const refused = { code: 'SESSION_INCOMPLETE' }
+    await expect(change(session, 'completed', { override: 'sandbox' })).rejects.toMatchObject(refused)
   })
 
-  test('counts no evidence that was removed, and no other session’s', async () => {
+  test('removed evidence and evidence of other sessions do not count', async () => {
     const other = await submitted()
     const session = await world.session(organizationId)
     await connect(session)
-    const { wallets } = await connect(session, evmWallet(2))
-    for (const { id } of wallets) {
-      await world.store.sessionWallets.remove({ organizationId, sessionId: session.id, walletId: id, actor: 'person' })
-    }
+    await connect(session, evmWallet(2))
+    await removeWallet(session)
+    await removeWallet(session)
     expect(await world.store.sessions.findMissing(session)).toContain('wallets')
     expect(await world.store.sessions.findMissing(other)).toEqual([])
   })
 
-  describe('the checks of a session that waits for its person', () => {
+  describe('checks of an open session', () => {
     const PENDING = { name: 'ChecksPendingError', retryAfterSeconds: 5 }
     const complete = (session: Session) => change(session, 'completed', { override: 'person' })
     const queue = (session: Session) => world.store.sessions.queueMissingChecks(organizationId, session.id)
     const claim = () => world.store.sessionChecks.claim(10, 60)
     const makeChecks = (session: Session) => markChecksMade(world.store, organizationId, session.id)
 
-    test('are made for its wallets before an override completes it', async () => {
+    test('are made before an override completes it', async () => {
       const session = await world.session(organizationId)
       const { session: connected } = await connect(session)
       await expect(complete(session)).rejects.toMatchObject(PENDING)
@@ -157,12 +149,12 @@ describeStores((openStore) => {
       await expect(complete(session)).rejects.toMatchObject(PENDING)
       await makeChecks(session)
       await complete(session)
-      expect((await stateOf(session))?.session.status).toBe('completed')
+      expect(await statusOf(session)).toBe('completed')
       await queue(session)
       expect(await world.store.sessionChecks.isPending(organizationId, session.id)).toBe(false)
     })
 
-    test('are made again after another wallet is connected, and queued only then', async () => {
+    test('are made again after another wallet is connected', async () => {
       const session = await world.session(organizationId)
       await connect(session)
       await makeChecks(session)
@@ -172,7 +164,7 @@ describeStores((openStore) => {
       await complete(session)
     })
 
-    test('are made again if they are older than ten minutes, since nothing repeats them meanwhile', async () => {
+    test('are made again if they are older than ten minutes', async () => {
       const wallets = await world.session(organizationId)
       await connect(wallets)
       await makeChecks(wallets)
@@ -189,15 +181,10 @@ describeStores((openStore) => {
       }
     })
 
-    test('are not needed where there is nothing to check, nor queued for a session that lacks a part', async () => {
+    test('are not required without a wallet, and not queued for an incomplete session', async () => {
       const empty = await world.session(organizationId)
-      const { wallets } = await connect(empty)
-      await world.store.sessionWallets.remove({
-        organizationId,
-        sessionId: empty.id,
-        walletId: wallets[0]?.id ?? '',
-        actor: 'person',
-      })
+      await connect(empty)
+      await removeWallet(empty)
       await complete(empty)
       const incomplete = await world.session(organizationId)
       await connect(incomplete)
@@ -205,40 +192,29 @@ describeStores((openStore) => {
     })
   })
 
-  describe('what the person has changed and not submitted', () => {
-    const UNSUBMITTED = { name: 'ChangesUnsubmittedError', code: 'SESSION_CONFLICT' }
-    const changes: Readonly<Record<string, (session: Session) => Promise<unknown>>> = {
-      'a field': (session) => world.evidence.putFields(session, { ...FIELDS, fullName: 'Somebody Else' }),
-      'another wallet': (session) => connect(session, evmWallet(3)),
-      'a wallet less': async (session) => {
-        const [wallet] = (await stateOf(session))?.wallets ?? []
-        await world.store.sessionWallets.remove({
-          organizationId,
-          sessionId: session.id,
-          walletId: wallet?.id ?? '',
-          actor: 'person',
-        })
-      },
-    }
-    for (const [what, make] of Object.entries(changes)) {
-      test(`${what}: nobody completes the session until it is submitted`, async () => {
-        const session = await submitted()
-        await change(session, 'retry')
-        await make(session)
-        await expect(change(session, 'completed')).rejects.toMatchObject(UNSUBMITTED)
-        await expect(change(session, 'completed', { override: 'person' })).rejects.toMatchObject(UNSUBMITTED)
-        expect((await stateOf(session))?.session.status).toBe('retry')
-        await submit(session)
-        await change(session, 'completed')
-        expect((await stateOf(session))?.session.status).toBe('completed')
-      })
-    }
+  describe('a change that is not submitted', () => {
+    test.each<[string, (session: Session) => Promise<unknown>]>([
+      ['a changed field', (session) => world.evidence.putFields(session, { ...FIELDS, fullName: 'Somebody Else' })],
+      ['another wallet', (session) => connect(session, evmWallet(3))],
+      ['a removed wallet', removeWallet],
+    ])('prevents the completion: %s', async (_name, make) => {
+      const refused = { name: 'ChangesUnsubmittedError', code: 'SESSION_CONFLICT' }
+      const session = await submitted()
+      await change(session, 'retry')
+      await make(session)
+      await expect(change(session, 'completed')).rejects.toMatchObject(refused)
+      await expect(change(session, 'completed', { override: 'person' })).rejects.toMatchObject(refused)
+      expect(await statusOf(session)).toBe('retry')
+      await submit(session)
+      await change(session, 'completed')
+      expect(await statusOf(session)).toBe('completed')
+    })
 
-    test('is nothing while a session that was sent back is as it was', async () => {
+    test('is required only if the person changed something: an unchanged session can be completed', async () => {
       const session = await submitted()
       await change(session, 'retry')
       await change(session, 'completed')
-      expect((await stateOf(session))?.session.status).toBe('completed')
+      expect(await statusOf(session)).toBe('completed')
     })
   })
 })

@@ -1,14 +1,13 @@
-// How many questions about wallets are under way at once, whatever number of wallets a session has.
+// Concurrent requests to screeners, for sessions with many wallets.
 import { expect, test } from 'bun:test'
 import type { Session } from '../../src/domain/session.ts'
 import type { SessionWalletOverTime } from '../../src/domain/wallet.ts'
 import { createScreenerChecks } from '../../src/modules/screening/checks/screener-checks.ts'
 import { evmWallet } from './support.ts'
 
-test('at most eight are, and as many again once they are answered', async () => {
+test('at most eight requests are in flight, in every comparison', async () => {
   const answers: (() => void)[] = []
-  let most = 0
-  let asked = 0
+  let [most, requests] = [0, 0]
   const checks = createScreenerChecks({
     screeners: ['stub'],
     settings: async () => ({
@@ -21,7 +20,7 @@ test('at most eight are, and as many again once they are answered', async () => 
     },
     listsKey: async () => '',
     ask: async () => {
-      asked += 1
+      requests += 1
       await new Promise<void>((resolve) => {
         most = Math.max(most, answers.push(resolve))
       })
@@ -36,13 +35,13 @@ test('at most eight are, and as many again once they are answered', async () => 
       isDone = true
     })
     most = 0
-    // Each turn lets the questions begin that may, and then answers one.
+    // Each turn starts the permitted requests, and then answers one.
     while (!isDone) {
       await new Promise(setImmediate)
       answers.shift()?.()
     }
     expect((await compared)?.flat().map(({ outcome }) => outcome)).toEqual(['passed'])
-    expect([most, asked]).toEqual([8, round * 20])
+    expect([most, requests]).toEqual([8, round * 20])
   }
 })
 

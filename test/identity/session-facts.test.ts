@@ -1,4 +1,4 @@
-// What a policy may read of a session's checks: certain answers alone. Whatever a person would have to look at is no fact.
+// Session facts for policies: only certain results. A result that needs a review is unknown.
 import { expect, test } from 'bun:test'
 import { isUncompared } from '../../src/domain/screening-hit.ts'
 import { type KnownOfSession, sessionFactsOf } from '../../src/identity/session-facts.ts'
@@ -28,7 +28,7 @@ const factsOf = (changed: Readonly<Record<string, Outcome | null>> = {}, known: 
   })
 }
 
-test('every fact of the language is told, and no other', () => {
+test('the facts are those of the policy language', () => {
   const names = Object.entries(SESSION_FACTS).flatMap(([group, fields]) =>
     Object.keys(fields).map((name) => `${group}.${name}`),
   )
@@ -91,22 +91,22 @@ test.each([
   expect(factsOf({ [check]: outcome })[fact] ?? null).toBe(value)
 })
 
-test('a look at one wallet check counts although another could not be made', () => {
+test('a denied wallet counts although another wallet check failed', () => {
   expect(factsOf({ 'wallets.lists': 'look', 'wallets.screener': 'not-done' })['wallets.denied']).toBe(true)
   expect(factsOf({ 'wallets.lists': 'passed', 'wallets.screener': 'not-done' })['wallets.denied']).toBeNull()
 })
 
-test('an uncleared hit is one although something else could not be compared', () => {
+test('an uncleared hit counts although another check failed', () => {
   const hits = [{ check: 'wallets.lists', score: 100, state: 'open' }] as const
   expect(factsOf({ 'lists.names': 'not-done' }, { hits })['checks.sanctions.uncleared']).toBe(true)
 })
 
-test('a person without a document is looked for by name and portrait', () => {
+test('without a document, duplicates are found by name and portrait', () => {
   const none = Object.fromEntries(PASSED.filter((name) => name.startsWith('document.')).map((name) => [name, null]))
   expect(factsOf(none)['checks.duplicate']).toBe(false)
 })
 
-test('the score is the highest of hits that were not cleared, of names alone', () => {
+test('the score is the highest of uncleared hits of names', () => {
   const hit = (check: string, score: number, state: 'open' | 'cleared' | 'confirmed') => ({ check, score, state })
   const of = (...hits: KnownOfSession['hits']) => {
     const facts = factsOf({ 'lists.names': 'look' }, { hits })
@@ -118,23 +118,23 @@ test('the score is the highest of hits that were not cleared, of names alone', (
   expect(of(hit('wallets.lists', 100, 'open'))).toEqual([0, true])
 })
 
-test('the oldest list counts, and none is certain where one was never read', () => {
+test('the age of the lists is that of the oldest list, and unknown if one was never read', () => {
   const of = (...listAges: (number | null)[]) => factsOf({}, { listAges })['checks.sanctions.list_age_hours']
   expect([of(0), of(7_200, 10_799, 5), of(9, null), of()]).toEqual([0, 2, null, null])
 })
 
-test('a business has no age and nobody whom it could be the same as', () => {
+test('a business has no age and no duplicates', () => {
   const facts = factsOf({}, { session: { checkType: 'kyb', level: 1, environment: 'test', retryCount: 0 } })
   expect(facts).toMatchObject({ 'session.type': 'business', 'person.age': null, 'checks.duplicate': null })
 })
 
-test('the age is that of the day on which it is asked for', () => {
+test('the age is calculated for the day of the decision', () => {
   expect(factsOf({}, { atSeconds: AT + 86_400 })['person.age']).toBe(36)
   expect(factsOf({}, { fields: {} })).toMatchObject({ 'person.age': null, 'person.country': null })
 })
 
 test.each(['lists', 'lists.names', 'wallets', 'wallets.lists'])(
-  'a session whose check %s failed is not compared',
+  'a session whose check %s is not done counts as not compared',
   (name) => {
     expect(isUncompared([{ name, outcome: 'not-done' }])).toBe(true)
     expect(isUncompared([{ name, outcome: 'passed' }])).toBe(false)

@@ -1,10 +1,11 @@
+// Settings of the verification page and of streams.
 import { describe, expect, test } from 'bun:test'
 import { loadConfig } from '../../src/config/config.ts'
 
 const portalUrlOf = (text: string): string =>
   loadConfig({ arguments: [], environment: { COUNTERSIGN_PORTAL_URL: text } }).portalUrl
 
-describe('the portal’s address', () => {
+describe('the URL of the verification page', () => {
   test.each([
     ['', ''],
     ['https://verify.example.com', 'https://verify.example.com'],
@@ -24,13 +25,13 @@ describe('the portal’s address', () => {
     'https://verify.example.com/?a=b',
     'https://verify.example.com/#a',
     `https://verify.example.com/${'x'.repeat(200)}`,
-  ])('%p stops the start', (text) => {
+  ])('%p is refused at startup', (text) => {
     expect(() => portalUrlOf(text)).toThrow('COUNTERSIGN_PORTAL_URL must be an https URL')
   })
+})
 
-  test('of streams: the caps are positive numbers', () => {
-    const config = loadConfig({ arguments: ['--streams-max', '7', '--streams-per-key-max=3'], environment: {} })
-    expect(config).toMatchObject({ streamsMax: 7, streamsPerKeyMax: 3 })
-    expect(() => loadConfig({ arguments: ['--streams-max', '0'], environment: {} })).toThrow('--streams-max')
-  })
+test('the limits of streams must be positive', () => {
+  const config = loadConfig({ arguments: ['--streams-max', '7', '--streams-per-key-max=3'], environment: {} })
+  expect(config).toMatchObject({ streamsMax: 7, streamsPerKeyMax: 3 })
+  expect(() => loadConfig({ arguments: ['--streams-max', '0'], environment: {} })).toThrow('--streams-max')
 })

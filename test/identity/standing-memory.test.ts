@@ -1,5 +1,4 @@
-// What the memory answers is what it was given, for as long as nothing it rests on has changed: against a plain map, with
-// a memory so small that records push each other out.
+// The cache of standings, compared with a map, in a memory so small that records evict each other.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { KnownStanding, StandingsByType, StandingType } from '../../src/identity/standing/standing.ts'
@@ -61,7 +60,7 @@ const record = (changes: Partial<StandingRecord>): StandingRecord => ({
   ...changes,
 })
 
-test('what was read before an organization was forgotten is not kept after it', () => {
+test('a standing that was read before its organization was dropped is not kept', () => {
   const memory = createStandingMemory(ROOM)
   const readAt = memory.now()
   memory.forget(caller.organizationId)
@@ -71,8 +70,8 @@ test('what was read before an organization was forgotten is not kept after it', 
   expect(memory.find(caller, W1, 1, 'any', null)).toEqual(verified('user').any)
 })
 
-describe('a standing as bytes', () => {
-  test('reads as it was written', () => {
+describe('an encoded standing', () => {
+  test('decodes to the same standing', () => {
     const bytes = Buffer.alloc(RECORD_BYTES_MAX)
     fc.assert(
       fc.property(standingsOf, (standings) => {
@@ -84,17 +83,17 @@ describe('a standing as bytes', () => {
   })
 
   test.each([
-    ['a text beyond Latin-1', { chain: 'чейн', address: W1 }, 1],
-    ['a text that is too long', { chain: 'c'.repeat(256), address: W1 }, 1],
+    ['a string beyond Latin-1', { chain: 'чейн', address: W1 }, 1],
+    ['a string that is too long', { chain: 'c'.repeat(256), address: W1 }, 1],
     ['more wallets than a byte can count', { chain: 'ethereum', address: W1 }, 256],
-  ])('%s has no short form', (_name, wallet, count) => {
+  ])('with %s is not encoded', (_name, wallet, count) => {
     const any = { ...verified('user').any, wallets: Array.from({ length: count }, () => wallet) }
     expect(writeStandings({ any, kyc: any, kyb: any }, new Uint8Array(RECORD_BYTES_MAX))).toBe(0)
   })
 })
 
 describe('the memory', () => {
-  test('tells callers, environments, wallets and types apart', () => {
+  test('separates callers, environments, wallets, levels and types', () => {
     const memory = createStandingMemory(ROOM)
     memory.keep(record({}))
     expect(memory.find(caller, W1, 1, 'any', null)).toEqual(verified('user').any)
@@ -108,7 +107,7 @@ describe('the memory', () => {
     expect(memory.find(caller, W1, 1, 'any', null)).toBeUndefined()
   })
 
-  test('a change of the wallet, of its person or of a wallet beside it ends what was read before it, and nothing read after it', () => {
+  test('a change of the wallet, of its person or of a listed wallet drops standings that were read before it', () => {
     const changes = [
       (memory: ReturnType<typeof createStandingMemory>) => memory.changed('live', [W1], null),
       (memory: ReturnType<typeof createStandingMemory>) => memory.changed('live', [], 'person_1'),
@@ -124,7 +123,7 @@ describe('the memory', () => {
       expect(memory.find(caller, W1, 1, 'any', null)).toBeDefined()
       change(memory)
       expect(memory.find(caller, W1, 1, 'any', null)).toBeUndefined()
-      // A read that began before the change and ends after it.
+      // This read overlaps the change.
       memory.keep(record({ readAt }))
       expect(memory.find(caller, W1, 1, 'any', null)).toBeUndefined()
       memory.keep(record({ readAt: memory.now() }))
@@ -132,7 +131,7 @@ describe('the memory', () => {
     }
   })
 
-  test('holds the standings on 256 chains per caller, and replaces them', () => {
+  test('keeps the standings of 256 chains per caller, and replaces them', () => {
     const memory = createStandingMemory(ROOM)
     const keep = (at: number, userId: string): void =>
       memory.keep(record({ chain: `chain-${at}`, standings: verified(userId), readAt: memory.now() }))
@@ -142,7 +141,7 @@ describe('the memory', () => {
     expect(users).toEqual(['second', ...Array(255).fill('first'), ...Array(44).fill(undefined)])
   })
 
-  test('answers nothing but the last that was kept, however often its blocks are used again', () => {
+  test('returns only the last standing that was kept, however often blocks are reused', () => {
     const step = fc.tuple(fc.nat(30), fc.constantFrom('keep', 'keep', 'change', 'clear'), fc.nat(20))
     fc.assert(
       fc.property(fc.array(step, { maxLength: 400 }), (steps) => {
@@ -154,7 +153,7 @@ describe('the memory', () => {
             const standings = verified('u'.repeat(length + 1))
             memory.keep(record({ address, standings, readAt: memory.now() }))
             kept.set(address, standings)
-            // The newest is never the one that is pushed out.
+            // The newest record is never evicted.
             expect(memory.find(caller, address, 1, 'any', null)).toEqual(standings.any)
           } else if (kind === 'change') {
             memory.changed('live', [address], null)
@@ -164,9 +163,9 @@ describe('the memory', () => {
             kept.clear()
           }
           for (let other = 0; other <= 30; other++) {
-            const asked = other === 0 ? SOLANA_WALLET : evmWallet(other)
-            const found = memory.find(caller, asked, 1, 'any', null)
-            if (found !== undefined) expect<unknown>(found).toEqual(kept.get(asked)?.any)
+            const address = other === 0 ? SOLANA_WALLET : evmWallet(other)
+            const found = memory.find(caller, address, 1, 'any', null)
+            if (found !== undefined) expect<unknown>(found).toEqual(kept.get(address)?.any)
           }
         }
       }),

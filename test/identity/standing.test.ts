@@ -1,4 +1,4 @@
-// The level rule as a table: what verifies a wallet, and what is answered about it.
+// The level rule: which session verifies a wallet, and what the answer contains.
 import { describe, expect, test } from 'bun:test'
 import type { WalletSession } from '../../src/domain/standing.ts'
 import { findDetailedSession, judgeStanding, sessionsOn } from '../../src/identity/standing/standing.ts'
@@ -22,102 +22,68 @@ const pending = { status: 'pending', personId: null, completedAtSeconds: null, d
 const rejected = { status: 'rejected', completedAtSeconds: null } as const
 
 describe('a wallet', () => {
-  test('never seen has no status', () => {
-    expect(judgeStanding([], 1, null)).toEqual({ verifying: null, status: null, personId: null })
+  const theirs = session(1, { own: false })
+  const own = session(1)
+  test.each<[string, WalletSession[], level: number, verifying: WalletSession | null, string | null, string | null]>([
+    ['without a session has no status', [], 1, null, null, null],
+    ['completed at level 2 is verified at level 1', [own], 1, own, 'completed', 'person_1'],
+    ['completed at level 2 is verified at level 2', [own], 2, own, 'completed', 'person_1'],
+    ['completed at level 2 is not verified at level 3', [own], 3, null, 'completed', 'person_1'],
+    ['completed by another organization is verified', [theirs], 2, theirs, 'completed', 'person_1'],
+    ['without a proof is not verified', [session(1, { connected: false })], 1, null, 'completed', null],
+    [
+      'rejected by the organization has no person from another organization’s session',
+      [session(2, { ...rejected, connected: false, personId: null }), theirs],
+      1,
+      null,
+      'rejected',
+      null,
+    ],
+    ['with a pending session is not verified', [session(1, pending)], 1, null, 'pending', null],
+    ['submitted is not verified', [session(1, { ...pending, status: 'submitted' })], 1, null, 'submitted', null],
+    ['sent back is not verified', [session(1, { ...pending, status: 'retry' })], 1, null, 'retry', null],
+    ['rejected is not verified', [session(1, { ...pending, status: 'rejected' })], 1, null, 'rejected', null],
+  ])('%s', (_name, sessions, level, verifying, status, personId) => {
+    expect<unknown>(judgeStanding(sessions, level, null)).toEqual({ verifying, status, personId })
   })
 
-  test.each([1, 2])('completed at level 2 is verified at level %d', (level) => {
-    const only = session(1)
-    expect(judgeStanding([only], level, null)).toEqual({ verifying: only, status: 'completed', personId: 'person_1' })
-  })
-
-  test('rejected by the organization is nobody it knows of by another’s session', () => {
-    const own = session(2, { ...rejected, connected: false, personId: null })
-    const theirs = session(1, { own: false })
-    expect(judgeStanding([own, theirs], 1, null)).toEqual({ verifying: null, status: 'rejected', personId: null })
-  })
-
-  test('rejected, and then named without proof in a session that is completed, stays rejected', () => {
-    const own = session(1, { ...rejected })
+  test('that was rejected stays rejected if it is named without proof in a completed session', () => {
+    const refused = session(1, rejected)
     const unproven = session(2, { connected: false })
-    const theirs = session(3, { own: false })
-    expect(judgeStanding([own, unproven, theirs], 1, null).verifying).toBeNull()
-    expect(judgeStanding([own, { ...unproven, connected: true }, theirs], 1, null).verifying).not.toBeNull()
+    const others = session(3, { own: false })
+    expect(judgeStanding([refused, unproven, others], 1, null).verifying).toBeNull()
+    expect(judgeStanding([refused, { ...unproven, connected: true }, others], 1, null).verifying).not.toBeNull()
   })
+  test.each(['pending', 'submitted', 'retry'] as const)(
+    'stays verified while a newer session is %s, and has its status',
+    (status) => {
+      const [first, newer] = [session(1), session(2, { ...pending, status })]
+      expect(judgeStanding([newer, first], 2, null)).toEqual({ verifying: first, status, personId: 'person_1' })
+    },
+  )
 
-  test('completed at level 2 is not verified at level 3: its status stays what it is', () => {
-    expect(judgeStanding([session(1)], 3, null)).toEqual({
-      verifying: null,
-      status: 'completed',
-      personId: 'person_1',
-    })
-  })
-
-  for (const status of ['pending', 'submitted', 'retry', 'rejected'] as const) {
-    test(`whose session is ${status} is not verified`, () => {
-      const standing = judgeStanding([session(1, { ...pending, status })], 1, null)
-      expect(standing).toEqual({ verifying: null, status, personId: null })
-    })
-  }
-
-  test('that a completed session is only meant for, and that was never proven, is not verified', () => {
-    expect(judgeStanding([session(1, { connected: false })], 1, null)).toEqual({
-      verifying: null,
-      status: 'completed',
-      personId: null,
-    })
-  })
-
-  test('verified by another organization is verified here, and its session is the status', () => {
-    const others = session(1, { own: false })
-    expect(judgeStanding([others], 2, null)).toEqual({ verifying: others, status: 'completed', personId: 'person_1' })
-  })
-
-  test('keeps being verified while a newer session is under way; the status is the newer one’s', () => {
-    const first = session(1)
-    for (const status of ['pending', 'submitted', 'retry'] as const) {
-      expect(judgeStanding([session(2, { ...pending, status }), first], 2, null)).toEqual({
-        verifying: first,
-        status,
-        personId: 'person_1',
-      })
-    }
-  })
-
-  test('whose newest session the organization rejected is not verified by an older one, nor by another’s', () => {
-    for (const earlier of [session(1), session(1, { own: false }), session(3, { own: false })]) {
-      expect(judgeStanding([session(2, rejected), earlier], 1, null)).toMatchObject({
-        verifying: null,
-        status: 'rejected',
-      })
-    }
-  })
-
-  test('that was rejected stays so while a newer session is under way: registering it again undoes nothing', () => {
-    for (const status of ['pending', 'submitted', 'retry'] as const) {
-      for (const connected of [false, true]) {
-        const again = session(4, { ...pending, status, connected })
-        for (const other of [session(1), session(1, { own: false }), session(3, { own: false })]) {
-          expect(judgeStanding([again, session(2, rejected), other], 1, null)).toMatchObject({
-            verifying: null,
-            status,
-          })
+  test('rejected in its newest decision is not verified by an earlier session or by another organization’s', () => {
+    for (const other of [session(1), theirs, session(3, { own: false })]) {
+      const sessions = [session(2, rejected), other]
+      expect(judgeStanding(sessions, 1, null)).toMatchObject({ verifying: null, status: 'rejected' })
+      for (const status of ['pending', 'submitted', 'retry'] as const) {
+        for (const connected of [false, true]) {
+          const again = session(4, { ...pending, status, connected })
+          expect(judgeStanding([again, ...sessions], 1, null)).toMatchObject({ verifying: null, status })
         }
       }
     }
   })
 
-  test('that another organization rejected is as it was', () => {
+  test('rejected by another organization is unaffected', () => {
     const mine = session(1)
     expect(judgeStanding([mine, session(2, { ...rejected, own: false })], 1, null).verifying).toBe(mine)
   })
 
   test('completed after a rejection is verified', () => {
     const newest = session(3)
-    expect(judgeStanding([newest, session(2, rejected)], 1, null)).toMatchObject({
-      verifying: newest,
-      status: 'completed',
-    })
+    const sessions = [newest, session(2, rejected)]
+    expect(judgeStanding(sessions, 1, null)).toMatchObject({ verifying: newest, status: 'completed' })
   })
 
   test.each(['rejected', 'retry', 'submitted'] as const)(
@@ -136,39 +102,39 @@ describe('a wallet', () => {
     expect(judgeStanding([session(2, rejected), older], 1, null).verifying).toBe(older)
   })
 
-  test('completed again at too low a level after a rejection is not verified by what was completed before it', () => {
+  test('completed below the level after a rejection is not verified by an earlier completion', () => {
     const before = session(1, { level: 3 })
     const after = session(3, { level: 1 })
     expect(judgeStanding([after, session(2, rejected), before], 3, null).verifying).toBeNull()
     expect(judgeStanding([after, session(2, rejected), before], 1, null).verifying).toBe(after)
   })
 
-  test('of two decisions with one number has the newer session’s', () => {
+  test('with two decisions of the same number follows the newer session', () => {
     const [completed, refused] = [session(2, { decidedSequence: 0 }), session(1, { ...rejected, decidedSequence: 0 })]
     expect(judgeStanding([completed, refused], 1, null).verifying).toBe(completed)
     const newer = session(3, { ...rejected, decidedSequence: 0 })
     expect(judgeStanding([newer, completed], 1, null).verifying).toBeNull()
   })
 
-  test('is answered by its newest verifying session', () => {
+  test('is verified by its newest verifying session', () => {
     const newest = session(2)
     expect(judgeStanding([session(1), newest], 1, null).verifying).toBe(newest)
     expect(judgeStanding([newest, session(1)], 1, null).verifying).toBe(newest)
   })
 })
 
-describe('types', () => {
+describe('check types', () => {
   const kyc = session(1)
   const kyb = session(2, { checkType: 'kyb' })
 
-  test('without one, any type verifies; with one, that type alone', () => {
+  test('verify only requests for that type or for any type', () => {
     expect(judgeStanding([kyb, kyc], 1, null).verifying).toBe(kyb)
     expect(judgeStanding([kyb, kyc], 1, 'kyc').verifying).toBe(kyc)
     expect(judgeStanding([kyb, kyc], 1, 'kyb').verifying).toBe(kyb)
     expect(judgeStanding([kyc], 1, 'kyb')).toEqual({ verifying: null, status: null, personId: null })
   })
 
-  test('a rejection of one type ends what was completed before it for every type, also by another organization', () => {
+  test('a rejection of one type ends earlier completions of every type, also by other organizations', () => {
     const refusedBusiness = session(2, { ...rejected, checkType: 'kyb' })
     for (const before of [kyc, session(1, { own: false }), session(3, { own: false })]) {
       const sessions = [refusedBusiness, before]
@@ -177,7 +143,7 @@ describe('types', () => {
     }
   })
 
-  test('completed after a rejection of the other type is verified for the completed type alone', () => {
+  test('a completion after a rejection of the other type verifies only its own type', () => {
     const refusedBusiness = session(2, { ...rejected, checkType: 'kyb' })
     const theirs = session(4, { own: false, checkType: 'kyb' })
     const again = session(3)
@@ -187,23 +153,24 @@ describe('types', () => {
   })
 })
 
-describe('an own session that is unsettled', () => {
+describe('an unsettled session', () => {
   const theirs = session(3, { own: false })
 
-  for (const status of ['pending', 'submitted', 'retry', 'completed'] as const) {
-    for (const checkType of ['kyc', 'kyb'] as const) {
-      for (const connected of [true, false]) {
-        test(`outweighs another organization’s result: ${checkType}, ${status}, connected ${connected}`, () => {
+  test.each(['pending', 'submitted', 'retry', 'completed'] as const)(
+    'that is %s outweighs another organization’s result, for both types, connected or not',
+    (status) => {
+      for (const checkType of ['kyc', 'kyb'] as const) {
+        for (const connected of [true, false]) {
           const own = session(1, { ...pending, status, checkType, connected, level: 1, isUnsettled: true })
           expect(judgeStanding([own, theirs], 2, null)).toMatchObject({ verifying: null, status })
           expect(judgeStanding([own, theirs], 2, 'kyc').verifying).toBeNull()
           expect(judgeStanding([{ ...own, isUnsettled: false }, theirs], 2, 'kyc').verifying).toBe(theirs)
-        })
+        }
       }
-    }
-  }
+    },
+  )
 
-  test('leaves the organization’s own verification to the organization', () => {
+  test('does not outweigh the organization’s own verification', () => {
     const own = session(1, { isUnsettled: true })
     expect(judgeStanding([own, theirs], 1, null).verifying).toBe(own)
   })
@@ -214,23 +181,23 @@ describe('the proof of a contract wallet', () => {
   const judgeOn = (sessions: readonly WalletSession[], chain: string | null) =>
     judgeStanding(sessionsOn(sessions, chain), 1, null)
 
-  test('verifies on its own chain only, and identifies nobody elsewhere', () => {
+  test('verifies and identifies a person only on its own chain', () => {
     expect(judgeOn([contract], 'base')).toMatchObject({ verifying: contract, personId: 'person_2' })
     expect(judgeOn([contract], 'ethereum')).toEqual({ verifying: null, status: null, personId: null })
     expect(judgeOn([contract, key], 'ethereum').verifying).toEqual(key)
   })
 
-  test('verifies if no chain is named', () => {
+  test('verifies if the request names no chain', () => {
     expect(judgeOn([contract], null)).toMatchObject({ verifying: contract, personId: 'person_2' })
   })
 
-  test('in a rejected session ends a verification on every chain: the address may have a key', () => {
+  test('in a rejected session ends verifications on every chain, because the address may have a key', () => {
     const refused = session(3, { ...rejected, provenChain: 'base' })
     for (const chain of ['ethereum', 'base', null]) expect(judgeOn([refused, key], chain).verifying).toBeNull()
     expect(judgeOn([{ ...refused, own: false }, key], 'ethereum').verifying).toEqual(key)
   })
 
-  test('in an unsettled session outweighs others on every chain, and verifies on none but its own', () => {
+  test('in an unsettled session outweighs other organizations on every chain, and verifies only on its own', () => {
     const theirs = session(3, { own: false })
     const unsettled = { ...contract, isUnsettled: true }
     expect(judgeOn([unsettled, theirs], 'ethereum').verifying).toBeNull()
@@ -242,32 +209,17 @@ describe('the proof of a contract wallet', () => {
 describe('the session with details for policies', () => {
   const [first, second, third] = [session(1), session(2), session(3)]
 
-  test('is the organization’s own that verifies by itself, never another’s', () => {
+  test('is the organization’s newest verifying session, never another organization’s', () => {
     expect(findDetailedSession([], 1)).toBeNull()
     expect(findDetailedSession([first, second, { ...third, own: false }], 1)).toBe(second)
     expect(findDetailedSession([{ ...third, own: false }], 1)).toBeNull()
-    expect(
-      findDetailedSession(
-        [
-          { ...first, level: 1 },
-          { ...third, own: false },
-        ],
-        2,
-      ),
-    ).toBeNull()
-    expect(
-      findDetailedSession(
-        [
-          { ...first, connected: false },
-          { ...third, own: false },
-        ],
-        1,
-      ),
-    ).toBeNull()
+    const others = { ...third, own: false }
+    expect(findDetailedSession([{ ...first, level: 1 }, others], 2)).toBeNull()
+    expect(findDetailedSession([{ ...first, connected: false }, others], 1)).toBeNull()
     expect(findDetailedSession([first, { ...second, ...rejected }, { ...third, own: false }], 1)).toBeNull()
   })
 
-  test('is none while the wallet is a business’s, or verified by nobody', () => {
+  test('is null if the wallet belongs to a business or is not verified', () => {
     expect(findDetailedSession([first, { ...second, checkType: 'kyb' }], 1)).toBeNull()
     expect(findDetailedSession([{ ...first, checkType: 'kyb' }, second], 1)).toBe(second)
     expect(findDetailedSession([{ ...first, ...pending }], 1)).toBeNull()

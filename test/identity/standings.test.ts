@@ -16,14 +16,18 @@ const [W1, W2, W3] = [evmWallet(1), evmWallet(2), evmWallet(3)]
 let identity: TestIdentity
 let ours: string
 let theirs: string
+/** A third organization. */
+let third: string
 
 beforeEach(async () => {
   identity = await openIdentity()
   ours = await identity.createOrganization('ours')
   theirs = await identity.createOrganization('theirs')
+  third = await identity.createOrganization('third')
 })
 afterEach(() => identity.remove())
 
+const UNKNOWN = { address: W1, verified: false } as const
 const verify = async (
   organizationId: string,
   address = W1,
@@ -35,25 +39,33 @@ const verify = async (
   )
   return answer as { verified: boolean; status?: string; userId?: string; wallets?: { address: string }[] }
 }
+const isVerified = async (organizationId: string, address = W1): Promise<boolean> =>
+  (await verify(organizationId, address)).verified
 const setLevel = async (organizationId: string, level: 1 | 2 | 3): Promise<void> => {
   await identity.store.organizations.setLevel(organizationId, level)
   identity.standings.organizationChanged(organizationId)
 }
 const caller = (organizationId = ours) => ({ organizationId, environment: 'live' }) as const
-/** Waits with what it has read the first time, until it is let go. */
-const heldSource = () => {
+const standingsOver = (source: Partial<StandingSource>) =>
+  createStandings({
+    source: { ...identity.store.walletStandings, ...source },
+    loadLevel: async () => 1,
+    isUpToDate: () => true,
+  })
+/** Standings whose first read waits for `resume` with its result. */
+const pausedStandings = () => {
   const { walletStandings } = identity.store
   const [read, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  let held = false
+  let isFirst = true
   const loadSessions: StandingSource['loadSessions'] = async (query, address) => {
     const found = await walletStandings.loadSessions(query, address)
-    if (held) return found
-    held = true
+    if (!isFirst) return found
+    isFirst = false
     read.resolve()
     await gate.promise
     return found
   }
-  return { source: { ...walletStandings, loadSessions }, read: read.promise, letGo: () => gate.resolve() }
+  return { standings: standingsOver({ loadSessions }), read: read.promise, resume: () => gate.resolve() }
 }
 const addresses = (answer: { wallets?: { address: string }[] }): string[] =>
   (answer.wallets ?? []).map(({ address }) => address.toLowerCase())
@@ -66,13 +78,11 @@ describe('trust', () => {
   const factsOf = (organizationId: string, address = W1) =>
     createIdentityFacts(identity.standings)(caller(organizationId), address, 'ethereum')
 
-  test('is in everyone unless said otherwise; then in the listed ones or nobody, for answers and for policies', async () => {
-    const third = await identity.createOrganization('third')
+  test('defaults to all organizations, and can be limited to a list, for answers and for policies', async () => {
     await identity.complete(theirs, [W1, W2], { consent: true })
-    // Several wallets: the first look after a change reads anew, the next ones must not find what was kept before it.
-    const both = async () => [(await verify(ours)).verified, (await factsOf(ours, W2)).verified]
+    const both = async () => [await isVerified(ours), (await factsOf(ours, W2)).verified]
     expect(await both()).toEqual([true, true])
-    // Asked twice each: what is at hand from before the change says nothing after it.
+    // Each is read twice: from the store, and then from the cache.
     for (const [trusted, verified] of [
       [[], false],
       [null, true],
@@ -84,22 +94,20 @@ describe('trust', () => {
       await trust(ours, trusted)
       expect([trusted, await both(), await both()]).toEqual([trusted, [verified, verified], [verified, verified]])
     }
-    // One's own count always, and nobody else's trust is touched.
+    // An organization's own sessions always count, and the trust of other organizations is unchanged.
     await identity.complete(ours, [W3])
-    expect((await verify(ours, W3)).verified).toBe(true)
-    expect((await verify(third, W1)).verified).toBe(true)
-    // What another organization is trusted for is its own sessions, not those that it trusts itself.
+    expect([await isVerified(ours, W3), await isVerified(third)]).toEqual([true, true])
+    // Trust is not transitive.
     await trust(third, [ours])
-    expect((await verify(third, W1)).verified).toBe(false)
-    expect((await verify(third, W3)).verified).toBe(false)
+    expect([await isVerified(third), await isVerified(third, W3)]).toEqual([false, false])
   })
 
-  test('leaves levels as they are, and decides which of a person’s wallets are listed', async () => {
+  test('does not change levels, and determines which wallets of a person are listed', async () => {
     await setLevel(theirs, 2)
     await identity.complete(theirs, [W1, W2], { consent: true })
     await setLevel(ours, 3)
     await trust(ours, [theirs])
-    expect((await verify(ours)).verified).toBe(false)
+    expect(await isVerified(ours)).toBe(false)
     await setLevel(ours, 2)
     expect(addresses(await verify(ours))).toEqual([W1, W2])
     await identity.complete(ours, [W1, W3], { consent: true })
@@ -108,22 +116,21 @@ describe('trust', () => {
     expect(addresses(await verify(ours)).toSorted()).toEqual([W1, W3].toSorted())
   })
 
-  test('that changes while a wallet is looked up is not overtaken by what was read before', async () => {
+  test('that changes during a lookup applies to the next one', async () => {
     await identity.complete(theirs, [W1], { consent: true })
-    const { source, read, letGo } = heldSource()
-    const standings = createStandings({ source, loadLevel: async () => 1, isUpToDate: () => true })
+    const { standings, read, resume } = pausedStandings()
     const early = Promise.resolve(standings.find(caller(), W1, null, null))
     await read
     await identity.store.verificationTrust.set(ours, [])
     standings.organizationChanged(ours)
-    letGo()
+    resume()
     expect((await early).verifying).not.toBeNull()
     expect((await standings.find(caller(), W1, null, null)).verifying).toBeNull()
   })
 })
 
 describe('levels', () => {
-  test('raising one’s own ends the verification at once, and a session at the new level brings it back', async () => {
+  test('an organization that raises its level ends verifications until a session at the new level', async () => {
     await identity.complete(ours, [W1])
     expect(await verify(ours)).toMatchObject({ verified: true, status: 'completed' })
     await setLevel(ours, 2)
@@ -140,7 +147,7 @@ describe('levels', () => {
     expect(await verify(ours)).toMatchObject({ verified: true })
   })
 
-  test('a wallet verified elsewhere shows up only at the caller’s level, and only when shared', async () => {
+  test('a wallet verified by another organization is verified at the caller’s level and only if it is shared', async () => {
     await setLevel(theirs, 2)
     await identity.complete(theirs, [W1], { consent: true })
     await identity.complete(theirs, [W2])
@@ -149,41 +156,40 @@ describe('levels', () => {
     await setLevel(ours, 2)
     expect(await verify(ours, W1)).toMatchObject({ verified: true })
     await setLevel(ours, 3)
-    expect(await verify(ours, W1)).toEqual({ address: W1, verified: false } as never)
+    expect(await verify(ours, W1)).toEqual(UNKNOWN)
   })
 
-  test('consent given later counts from then on', async () => {
+  test('consent that is given after the completion counts from then on', async () => {
     const { session } = await identity.complete(theirs, [W1])
-    expect((await verify(ours)).verified).toBe(false)
+    expect(await isVerified(ours)).toBe(false)
     const target = { organizationId: theirs, sessionId: session.id }
     await identity.changes.recordConsent({ ...target, version: 'v1', actor: 'person' })
-    expect((await verify(ours)).verified).toBe(true)
+    expect(await isVerified(ours)).toBe(true)
   })
 })
 
-describe('what another organization’s sessions give away', () => {
-  test('nothing while they are not completed, are rejected or below the level', async () => {
+describe('a session of another organization', () => {
+  test('reveals nothing while it is not completed, is rejected or is below the level', async () => {
     await setLevel(ours, 2)
     const { session } = await identity.register(theirs, { wallet: W1 })
-    const unknown = { address: W1, verified: false }
     for (const status of ['submitted', 'retry', 'completed', 'rejected'] as const) {
       const target = { organizationId: theirs, sessionId: session.id, actor: 'test' }
       await identity.move(theirs, session.id, status, { revoke: true })
       await identity.changes.recordConsent({ ...target, version: 'v1' })
-      expect<unknown>(await verify(ours)).toEqual(unknown)
+      expect(await verify(ours)).toEqual(UNKNOWN)
     }
   })
 
-  test('a revocation there ends the verification here', async () => {
+  test('verifies nothing after it is revoked', async () => {
     const { session } = await identity.complete(theirs, [W1], { consent: true })
-    expect((await verify(ours)).verified).toBe(true)
+    expect(await isVerified(ours)).toBe(true)
     await identity.move(theirs, session.id, 'rejected', { revoke: true })
-    expect<unknown>(await verify(ours)).toEqual({ address: W1, verified: false })
+    expect(await verify(ours)).toEqual(UNKNOWN)
   })
 })
 
-describe('persons', () => {
-  test('are one within an organization when a wallet connects their sessions, and have one user id', async () => {
+describe('a person', () => {
+  test('is the same in an organization’s sessions that share a wallet, with one user id', async () => {
     const first = await identity.complete(ours, [W1])
     const second = await identity.complete(ours, [W1, W2])
     expect(second.session.personId).toBe(first.session.personId ?? '')
@@ -194,24 +200,22 @@ describe('persons', () => {
     expect(addresses(two)).toEqual([W1, W2])
   })
 
-  test('have another user id in each organization', async () => {
+  test('has a different user id in each organization', async () => {
     const mine = await identity.complete(ours, [W1], { consent: true })
     const other = await identity.complete(theirs, [W1], { consent: true })
     expect(other.session.personId).toBe(mine.session.personId ?? '')
     expect(other.session.userId).not.toBe(mine.session.userId ?? '')
     expect((await verify(ours)).userId).toBe(mine.session.userId ?? '')
     expect((await verify(theirs)).userId).toBe(other.session.userId ?? '')
-    const third = await identity.createOrganization('third')
     const seen = (await verify(third)).userId ?? ''
     expect(seen).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
     expect([mine.session.userId, other.session.userId]).not.toContain(seen)
   })
 
-  test('are not linked across organizations without consent on both sides', async () => {
+  test('is not linked across organizations without consent on both sides', async () => {
     const mine = await identity.complete(ours, [W1])
     const other = await identity.complete(theirs, [W1], { consent: true })
     expect(other.session.personId).not.toBe(mine.session.personId ?? '')
-    const third = await identity.createOrganization('third')
     const without = await identity.complete(third, [W1])
     expect(without.session.personId).not.toBe(other.session.personId ?? '')
   })
@@ -221,7 +225,7 @@ describe('persons', () => {
     ['a contract', 'erc1271', 'base', false],
     ['a contract', 'erc1271', 'ethereum', true],
   ] as const)(
-    'are one by the address of %s (%s), proven on ethereum and on %s: %p',
+    'with the address of %s (%s), proven on ethereum and on %s, is the same: %p',
     async (_what, kind, chain, isSame) => {
       const completed = async (on: string) => {
         const { session } = await identity.register(ours)
@@ -234,7 +238,7 @@ describe('persons', () => {
     },
   )
 
-  test('are never merged: with two candidates the person is new', async () => {
+  test('is new if the wallets belong to two persons', async () => {
     const one = await identity.complete(ours, [W1])
     const two = await identity.complete(ours, [W2])
     expect(two.session.personId).not.toBe(one.session.personId ?? '')
@@ -242,17 +246,17 @@ describe('persons', () => {
     expect([one.session.personId, two.session.personId]).not.toContain(both.session.personId)
   })
 
-  test('of one check type are not those of the other', async () => {
+  test('of one check type is different from the person of the other type', async () => {
     const person = await identity.complete(ours, [W1])
     const business = await identity.complete(ours, [W1], { checkType: 'kyb' })
     expect(business.session.personId).not.toBe(person.session.personId ?? '')
     expect((await verify(ours, W1, { checkType: 'kyc' })).userId).toBe(person.session.userId ?? '')
     expect((await verify(ours, W1, { checkType: 'kyb' })).userId).toBe(business.session.userId ?? '')
-    // Without a type the newest one answers.
+    // Without a type, the newest session answers.
     expect((await verify(ours, W1)).userId).toBe(business.session.userId ?? '')
   })
 
-  test('keep their user id through a revocation and a new completion', async () => {
+  test('keeps the user id through a revocation and a new completion', async () => {
     const { session } = await identity.complete(ours, [W1])
     const retried = await identity.move(ours, session.id, 'retry', { revoke: true })
     expect(retried.session).toMatchObject({ userId: session.userId, completedAtSeconds: null })
@@ -261,7 +265,7 @@ describe('persons', () => {
     expect(again.session.userId).toBe(session.userId ?? '')
   })
 
-  test('the wallets listed are those at compatible levels, one’s own and shared ones', async () => {
+  test('lists the own and shared wallets at compatible levels', async () => {
     await setLevel(theirs, 3)
     await identity.complete(ours, [W1, W2], { consent: true })
     await identity.complete(theirs, [W1, W3], { consent: true })
@@ -273,89 +277,79 @@ describe('persons', () => {
 })
 
 describe('a rejection', () => {
-  test('of an older session ends the verification by a newer one, in the same second too', async () => {
+  test('of an older session ends the verification by a newer one, also within one second', async () => {
     const { session: older } = await identity.register(ours)
     await identity.connect(ours, older.id, W1)
     await identity.complete(ours, [W1])
-    expect((await verify(ours)).verified).toBe(true)
+    expect(await isVerified(ours)).toBe(true)
     await identity.move(ours, older.id, 'rejected')
-    expect((await verify(ours)).verified).toBe(false)
-    // Completed anew, the wallet is verified again; all of it happened within one second.
+    expect(await isVerified(ours)).toBe(false)
     await identity.complete(ours, [W1])
-    expect((await verify(ours)).verified).toBe(true)
+    expect(await isVerified(ours)).toBe(true)
   })
 
-  test('ends what other organizations rely on, until its organization completes the wallet again', async () => {
+  test('ends verifications of other organizations until the organization completes the wallet again', async () => {
     const { session: older } = await identity.register(theirs)
     await identity.connect(theirs, older.id, W1)
     await identity.complete(theirs, [W1, W2], { consent: true })
-    expect((await verify(ours)).verified).toBe(true)
+    expect(await isVerified(ours)).toBe(true)
     await identity.move(theirs, older.id, 'rejected')
-    expect([(await verify(theirs)).verified, (await verify(ours)).verified]).toEqual([false, false])
-    expect((await verify(ours, W2)).verified).toBe(false)
+    expect([await isVerified(theirs), await isVerified(ours), await isVerified(ours, W2)]).toEqual(Array(3).fill(false))
     await identity.complete(theirs, [W1], { consent: true })
-    expect([(await verify(ours)).verified, (await verify(ours, W2)).verified]).toEqual([true, false])
+    expect([await isVerified(ours), await isVerified(ours, W2)]).toEqual([true, false])
   })
 
   test.each(['completed before', 'never completed', 'left without the wallet'])(
-    'of a session that was %s ends the verification of all wallets of its person, for everybody',
+    'of a session that was %s ends the verification of all wallets of its person, for every organization',
     async (kind) => {
       const { session: first } = await identity.complete(theirs, [W1, W2], { consent: true })
       await identity.complete(theirs, [W3], { consent: true })
       const { session } = await identity.register(theirs)
       const { wallets } = await identity.connect(theirs, session.id, W1)
       if (kind === 'completed before') await identity.move(theirs, session.id, 'completed')
-      const verifiedAt = async (organizationId: string) => [
-        (await verify(organizationId, W1)).verified,
-        (await verify(organizationId, W2)).verified,
-        (await verify(organizationId, W3)).verified,
-      ]
-      expect([await verifiedAt(theirs), await verifiedAt(ours)]).toEqual([
-        [true, true, true],
-        [true, true, true],
-      ])
+      /** Whether W1, W2 and W3 are verified, for both organizations alike. */
+      const expectVerified = async (...expected: boolean[]): Promise<void> => {
+        for (const organizationId of [theirs, ours]) {
+          const verified = [W1, W2, W3].map((wallet) => isVerified(organizationId, wallet))
+          expect(await Promise.all(verified)).toEqual(expected)
+        }
+      }
+      await expectVerified(true, true, true)
       if (kind === 'left without the wallet') {
         const removal = { organizationId: theirs, sessionId: session.id, walletId: wallets[0]?.id ?? '' }
         await identity.changes.removeWallet({ ...removal, actor: 'person' })
       }
       const rejected = await identity.move(theirs, session.id, 'rejected', { revoke: true })
       expect(rejected.session.userId).toBe(first.userId ?? '')
-      expect([await verifiedAt(theirs), await verifiedAt(ours)]).toEqual([
-        [false, false, true],
-        [false, false, true],
-      ])
+      await expectVerified(false, false, true)
       expect(await verify(theirs, W2)).toMatchObject({ status: 'rejected', userId: first.userId } as never)
       await identity.complete(theirs, [W2], { consent: true })
-      expect([await verifiedAt(theirs), await verifiedAt(ours)]).toEqual([
-        [false, true, true],
-        [false, true, true],
-      ])
+      await expectVerified(false, true, true)
     },
   )
 })
 
-describe('test keys', () => {
-  test('verify nothing for live ones, nor the other way round', async () => {
-    await identity.complete(ours, [W1], { environment: 'test', consent: true })
-    await identity.complete(ours, [W2], { consent: true })
-    for (const organizationId of [ours, theirs]) {
-      expect((await verify(organizationId, W1)).verified).toBe(false)
-      expect((await verify(organizationId, W1, { environment: 'test' })).verified).toBe(true)
-      expect((await verify(organizationId, W2)).verified).toBe(true)
-      expect((await verify(organizationId, W2, { environment: 'test' })).verified).toBe(false)
-    }
-  })
+test('sessions of test keys verify nothing for live keys, and vice versa', async () => {
+  await identity.complete(ours, [W1], { environment: 'test', consent: true })
+  await identity.complete(ours, [W2], { consent: true })
+  for (const organizationId of [ours, theirs]) {
+    const answers = [W1, W2].flatMap((wallet) => [
+      verify(organizationId, wallet),
+      verify(organizationId, wallet, { environment: 'test' }),
+    ])
+    expect((await Promise.all(answers)).map(({ verified }) => verified)).toEqual([false, true, true, false])
+  }
 })
 
 describe('the answer', () => {
-  test('of a wallet for which a session was made, but which never connected, has its status and is not verified', async () => {
+  test('for a wallet that is named in a session but never connected has the status, and is not verified', async () => {
     const { session } = await identity.register(ours, { wallet: W1 })
     expect(await verify(ours)).toMatchObject({ verified: false, status: 'pending', wallets: [] })
     await identity.move(ours, session.id, 'completed')
     expect(await verify(ours)).toMatchObject({ verified: false, status: 'completed', wallets: [] })
   })
 
-  test('lists a Solana wallet as it is and an EVM one with its checksum', async () => {
+  test('lists Solana addresses as they are and EVM addresses with their checksum', async () => {
     await identity.complete(ours, [W1, SOLANA_WALLET])
     const { wallets } = await verify(ours, SOLANA_WALLET)
     expect<unknown>(wallets).toEqual([
@@ -367,14 +361,14 @@ describe('the answer', () => {
 })
 
 describe('the cache', () => {
-  test('at a level that was read before it changed is not answered again', async () => {
+  test('does not keep a standing at a level that changed during the read', async () => {
     const read = Promise.withResolvers<1>()
     const levels: Promise<1 | 2>[] = [read.promise, Promise.resolve(2)]
-    let asked = 0
+    let loads = 0
     const standings = createStandings({
       source: identity.store.walletStandings,
       isUpToDate: () => true,
-      loadLevel: () => levels[asked++] ?? Promise.resolve(2),
+      loadLevel: () => levels[loads++] ?? Promise.resolve(2),
     })
     await identity.complete(ours, [W1])
     const early = Promise.resolve(standings.find(caller(), W1, null, null))
@@ -382,55 +376,49 @@ describe('the cache', () => {
     read.resolve(1)
     expect((await early).verifying).not.toBeNull()
     expect((await standings.find(caller(), W1, null, null)).verifying).toBeNull()
-    expect(asked).toBe(2)
+    expect(loads).toBe(2)
   })
 
-  test('of a wallet whose verification has ended lists none of its person’s other wallets', async () => {
+  test('lists no other wallets of a person whose verification has ended', async () => {
     const { session } = await identity.complete(ours, [W1, W2])
-    // The same person, by the wallet that both sessions have.
+    // W1 is in both sessions, so they have the same person.
     const other = await identity.complete(ours, [W1, W3])
     expect(other.session.personId).toBe(session.personId)
     await identity.move(ours, session.id, 'rejected', { revoke: true })
     expect(await verify(ours, W2)).toMatchObject({ verified: false, status: 'rejected', wallets: [] })
   })
 
-  test('of a wallet lists no other wallet that the organization has rejected, also if it was rejected later', async () => {
+  test('lists no other wallet that the organization has rejected, also if it was rejected later', async () => {
     await identity.complete(ours, [W1, W2])
     expect(addresses(await verify(ours, W1))).toEqual([W1, W2])
     const { session } = await identity.register(ours, { checkType: 'kyb' })
     await identity.connect(ours, session.id, W2)
     await identity.move(ours, session.id, 'rejected')
-    expect([(await verify(ours, W1)).verified, (await verify(ours, W2)).verified]).toEqual([false, false])
+    expect([await isVerified(ours, W1), await isVerified(ours, W2)]).toEqual([false, false])
     await identity.complete(ours, [W1])
     expect(addresses(await verify(ours, W1))).toEqual([W1])
     await identity.complete(ours, [W2])
     expect(addresses(await verify(ours, W1))).toEqual([W1, W2])
   })
 
-  test('of a wallet lists no wallet of another organization’s session whose own check is pending', async () => {
+  test('lists no wallet of another organization’s session while the organization checks that wallet itself', async () => {
     await identity.complete(theirs, [W1, W2], { consent: true })
     expect(addresses(await verify(ours, W1))).toEqual([W1, W2])
     const { session } = await identity.register(ours)
     await identity.connect(ours, session.id, W2)
-    await identity.changes.changeStatus({
-      organizationId: ours,
-      sessionId: session.id,
-      to: 'submitted',
-      actor: 'person',
-    })
+    const target = { organizationId: ours, sessionId: session.id, actor: 'person' }
+    await identity.changes.changeStatus({ ...target, to: 'submitted' })
     expect(addresses(await verify(ours, W1))).toEqual([W1])
   })
 
-  test('answers again without the store, until something changes', async () => {
+  test('answers without the store until something changes', async () => {
     let loads = 0
-    const source: StandingSource = {
-      ...identity.store.walletStandings,
+    const standings = standingsOver({
       loadSessions: (query, address) => {
         loads += 1
         return identity.store.walletStandings.loadSessions(query, address)
       },
-    }
-    const standings = createStandings({ source, loadLevel: async () => 1, isUpToDate: () => true })
+    })
     expect((await standings.find(caller(), W1, null, null)).status).toBeNull()
     expect(standings.find(caller(), W1, 'kyc', null)).not.toBeInstanceOf(Promise)
     expect(loads).toBe(1)
@@ -446,10 +434,10 @@ describe('the cache', () => {
     await again
   })
 
-  test('forgets every wallet of a person when one of their sessions changes', async () => {
+  test('drops every wallet of a person when one of their sessions changes', async () => {
     await identity.complete(ours, [W1, W2])
     expect(addresses(await verify(ours, W2))).toEqual([W1, W2])
-    // W2 took no part in this session, but the answer about it lists the person's wallets.
+    // W2 is not in this session, but its answer lists the person's wallets.
     await identity.complete(ours, [W1, W3])
     expect(addresses(await verify(ours, W2)).sort()).toEqual([W1, W2, W3].sort())
   })
@@ -460,29 +448,28 @@ describe('the cache', () => {
     await identity.complete(ours, [W1, W3])
     const { database } = identity.store
     const before = await readNewest(database)
-    expect((await verify(ours)).verified).toBe(true)
+    expect(await isVerified(ours)).toBe(true)
     const { session } = await identity.register(ours)
     await identity.connect(ours, session.id, W2)
     await identity.move(ours, session.id, 'rejected')
     for (const { subjectId } of await changesSince(database, before)) {
       identity.standings.sessionChanged(decodeSessionSubject(subjectId))
     }
-    expect((await verify(ours)).verified).toBe(false)
+    expect(await isVerified(ours)).toBe(false)
   })
 
-  test('a load that overlaps a change is used once and not kept', async () => {
-    const { source, read, letGo } = heldSource()
-    const standings = createStandings({ source, loadLevel: async () => 1, isUpToDate: () => true })
+  test('does not keep a standing that changed during the read', async () => {
+    const { standings, read, resume } = pausedStandings()
     const early = standings.find(caller(), W1, null, null)
     await read
     await identity.complete(ours, [W1])
     standings.sessionChanged({ environment: 'live', personId: null, addresses: [W1] })
-    letGo()
+    resume()
     expect((await early).status).toBeNull()
     expect((await standings.find(caller(), W1, null, null)).status).toBe('completed')
   })
 
-  test('is not used while changes are unknown: every standing is then read from the store, or can’t be had', async () => {
+  test('is not used while changes are unknown: each standing is read from the store, or fails', async () => {
     let isUpToDate = true
     let isDown = false
     const { store } = identity
@@ -497,10 +484,8 @@ describe('the cache', () => {
       isUpToDate: () => isUpToDate,
     })
     const verified = async () => {
-      const [found, facts] = [
-        standings.find(caller(), W1, null, null),
-        createIdentityFacts(standings)(caller(), W1, 'ethereum'),
-      ]
+      const found = standings.find(caller(), W1, null, null)
+      const facts = createIdentityFacts(standings)(caller(), W1, 'ethereum')
       const isCached = !(found instanceof Promise)
       const [{ verifying }, { verified }] = await Promise.all([found, facts])
       return { isCached, verified: [verifying !== null, verified] }
@@ -521,7 +506,7 @@ describe('the cache', () => {
     expect(await verified()).toEqual({ isCached: true, verified: [true, true] })
   })
 
-  test('the wallets of a person are read a few per turn of the event loop, so that other requests proceed', async () => {
+  test('reads a few wallets of a person per turn of the event loop', async () => {
     await identity.complete(ours, [W1])
     const wallets = Array.from({ length: 100 }, (_, at) => ({ address: evmWallet(at + 10), chain: 'ethereum' }))
     let [ofTurn, highest, reads] = [0, 0, 0]
@@ -529,8 +514,7 @@ describe('the cache', () => {
       ofTurn = 0
       if (reads < wallets.length) setImmediate(nextOf)
     }
-    const source: StandingSource = {
-      ...identity.store.walletStandings,
+    const standings = standingsOver({
       loadPersonWallets: async () => wallets,
       loadSessions: async (...query) => {
         reads += 1
@@ -538,24 +522,21 @@ describe('the cache', () => {
         highest = Math.max(highest, ofTurn)
         return identity.store.walletStandings.loadSessions(...query)
       },
-    }
-    const standings = createStandings({ source, loadLevel: async () => 1, isUpToDate: () => true })
+    })
     nextOf()
     await standings.find(caller(), W1, null, null)
     expect(reads).toBe(wallets.length + 1)
     expect(highest).toBeLessThanOrEqual(20)
   })
 
-  test('a store that is down is an error, never "not verified"', async () => {
-    const loadSessions = () => Promise.reject(new Error('down'))
-    const source = { ...identity.store.walletStandings, loadSessions }
-    const standings = createStandings({ source, loadLevel: async () => 1, isUpToDate: () => true })
+  test('reports a failure of the store as an error, not as "not verified"', async () => {
+    const standings = standingsOver({ loadSessions: () => Promise.reject(new Error('down')) })
     await expect(standings.find(caller(), W1, null, null)).rejects.toThrow('down')
   })
 })
 
 describe('a contract wallet', () => {
-  /** A completed session with a key's wallet and a contract's. */
+  /** Completes a session with a key wallet and the contract wallet. */
   const prove = async (organizationId: string, key: WalletAddress, chain: string): Promise<SessionState> => {
     const { session } = await identity.register(organizationId)
     await identity.connect(organizationId, session.id, key)
@@ -566,20 +547,20 @@ describe('a contract wallet', () => {
   const CONTRACT = W3
   const on = (chain: string, address = CONTRACT) => verify(ours, address, { chain })
 
-  test('is verified on the chain on which it was proven, for answers and for policies, however often it is asked', async () => {
+  test('is verified only on the chain of its proof, for answers and for policies, cached or not', async () => {
     const { session } = await prove(ours, W1, 'ethereum')
     const factsOn = async (chain: string) =>
       (await createIdentityFacts(identity.standings)(caller(), CONTRACT, chain)).verified
     for (let i = 0; i < 2; i++) {
       expect(await on('ethereum')).toMatchObject({ verified: true, userId: session.userId } as never)
       expect(await on('base')).toEqual({ address: CONTRACT, verified: false } as never)
-      // The specified request names no chain; the answer does.
+      // A request without a chain is valid on every chain; the answer names the chain.
       expect(await verify(ours, CONTRACT)).toMatchObject({
         verified: true,
         wallets: [{ chain: 'ethereum' }, { address: checksumAddress(CONTRACT), chain: 'ethereum' }],
       } as never)
       expect([await factsOn('ethereum'), await factsOn('base')]).toEqual([true, false])
-      // A key's wallet is the same on every chain.
+      // A key wallet is the same on every chain.
       for (const chain of ['ethereum', 'base']) {
         expect(addresses(await on(chain, W1))).toEqual([W1, CONTRACT])
       }
@@ -593,7 +574,7 @@ describe('a contract wallet', () => {
     expect((await on('ethereum')).status).toBe('rejected')
   })
 
-  test('is another wallet on another chain: its owner there is another person, whose rejection ends the address alone', async () => {
+  test('on another chain is another wallet with another person, but a rejection counts on every chain', async () => {
     const mine = await prove(ours, W1, 'ethereum')
     const theirsThere = await prove(theirs, W2, 'base')
     expect((await on('ethereum')).userId).toBe(mine.session.userId ?? '')
@@ -607,17 +588,18 @@ describe('a contract wallet', () => {
     ])
     await identity.store.verificationTrust.set(ours, [])
     identity.standings.organizationChanged(ours)
-    expect([(await on('ethereum')).verified, (await on('base')).verified]).toEqual([true, false])
+    const verified = async () => [(await on('ethereum')).verified, (await on('base')).verified]
+    expect(await verified()).toEqual([true, false])
     const refused = await prove(ours, W2, 'base')
     expect((await on('base')).verified).toBe(true)
     await identity.move(ours, refused.session.id, 'rejected', { revoke: true })
-    expect([(await on('ethereum')).verified, (await on('base')).verified]).toEqual([false, false])
+    expect(await verified()).toEqual([false, false])
     expect(addresses(await on('ethereum', W1))).toEqual([W1])
     expect(theirsThere.session.personId).not.toBe(mine.session.personId ?? '')
   })
 })
 
-test('a key that is proven as a contract is the same wallet on every chain', async () => {
+test('a key wallet with a contract proof is the same wallet on every chain', async () => {
   const { session } = await identity.complete(ours, [W1])
   const { session: delegated } = await identity.register(ours)
   await identity.connect(ours, delegated.id, W1, 'base', 'erc1271')
@@ -628,17 +610,15 @@ test('a key that is proven as a contract is the same wallet on every chain', asy
   }
 })
 
-describe('policy facts', () => {
-  test('follow the same rule, and change with the session', async () => {
-    const factsOf = createIdentityFacts(identity.standings)
-    const none = { verified: false, type: null, level: 0, verifiedAtSeconds: null }
-    expect<unknown>(await factsOf(caller(), W1, 'ethereum')).toEqual(none)
-    const { session } = await identity.complete(ours, [W1], { checkType: 'kyb' })
-    const verifiedAtSeconds = identity.clock.unixSeconds()
-    const verified = { verified: true, type: 'business', level: 1, verifiedAtSeconds } as const
-    expect(await factsOf(caller(), W1, 'ethereum')).toEqual(verified)
-    expect(factsOf(caller(), W1, 'ethereum')).toEqual(verified)
-    await identity.move(ours, session.id, 'retry', { revoke: true })
-    expect<unknown>(await factsOf(caller(), W1, 'ethereum')).toEqual(none)
-  })
+test('policy facts follow the same rule, and change with the session', async () => {
+  const factsOf = createIdentityFacts(identity.standings)
+  const none = { verified: false, type: null, level: 0, verifiedAtSeconds: null }
+  expect<unknown>(await factsOf(caller(), W1, 'ethereum')).toEqual(none)
+  const { session } = await identity.complete(ours, [W1], { checkType: 'kyb' })
+  const verifiedAtSeconds = identity.clock.unixSeconds()
+  const verified = { verified: true, type: 'business', level: 1, verifiedAtSeconds } as const
+  expect(await factsOf(caller(), W1, 'ethereum')).toEqual(verified)
+  expect(factsOf(caller(), W1, 'ethereum')).toEqual(verified)
+  await identity.move(ours, session.id, 'retry', { revoke: true })
+  expect<unknown>(await factsOf(caller(), W1, 'ethereum')).toEqual(none)
 })

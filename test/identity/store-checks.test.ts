@@ -1,5 +1,4 @@
-// What a new hit does: to a session that waits, to one that is completed, by the organization's choice; who is told; and what
-// stays of it when the evidence is erased.
+// Effects of a new hit on open and completed sessions, its webhooks, and the hits that remain after the erasure of evidence.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { FoundHit, HitAction } from '../../src/domain/screening-hit.ts'
 import type { SessionStatus } from '../../src/domain/session.ts'
@@ -48,7 +47,7 @@ const choose = async (onNewHit: HitAction): Promise<void> => {
 }
 const statusOf = async (sessionId: string): Promise<SessionStatus | undefined> =>
   (await parts.store.sessions.find(demo, sessionId))?.session.status
-const verified = async (): Promise<string> => {
+const complete = async (): Promise<string> => {
   const { id } = await parts.submit(demo)
   await parts.move(demo, id, 'completed')
   return id
@@ -60,46 +59,46 @@ const put = async (sessionId: string, part: string, made: NewSessionCheck): Prom
 }
 const find = (sessionId: string, ...hits: readonly FoundHit[]): Promise<number> =>
   put(sessionId, 'lists', check('lists.names', ...hits))
-const told = async () => {
+const receiveAll = async () => {
   while ((await parts.run()) > 0);
   return receiver.received.splice(0).map(({ body }) => body)
 }
 
-describe('a new hit of somebody who is verified', () => {
+describe('a new hit of a completed session', () => {
   test.each([
     ['review', 'completed'],
     ['retry', 'retry'],
     ['revoke', 'rejected'],
-  ] as const)('by the choice %s leaves the session %s, once, and is told', async (choice, status) => {
-    await choose(choice)
-    const id = await verified()
-    await told()
+  ] as const)('with the action %s changes the session to %s once, and is sent', async (action, status) => {
+    await choose(action)
+    const id = await complete()
+    await receiveAll()
     expect(await find(id)).toBe(0)
     expect(await statusOf(id)).toBe('completed')
     expect(await find(id, HIT)).toBe(1)
     expect(await statusOf(id)).toBe(status)
-    const messages = await told()
+    const messages = await receiveAll()
     const hit = messages.find(({ type }) => type === 'screening.hit')
     expect(hit?.data).toMatchObject({
       sessionId: id,
       checks: [{ check: 'lists.names', outcome: 'look' }],
       hits: [{ check: 'lists.names', list: 'own', subject: 'person' }],
     })
-    // Neither who was found nor by what.
+    // The message names neither the person nor the entry.
     expect(JSON.stringify(messages)).not.toContain('rimerov')
     expect(messages.map(({ type }) => type).sort()).toEqual(
-      choice === 'review' ? ['screening.hit'] : ['screening.hit', 'session.status_changed'],
+      action === 'review' ? ['screening.hit'] : ['screening.hit', 'session.status_changed'],
     )
     const last = (await parts.store.sessions.listEvents(demo, id)).at(-1)
-    if (choice !== 'review') expect(last).toMatchObject({ status, actor: 'screening' })
-    // Found again, it is not new.
+    if (action !== 'review') expect(last).toMatchObject({ status, actor: 'screening' })
+    // The same hit again is not new.
     expect(await find(id, HIT)).toBe(0)
-    expect(await told()).toEqual([])
+    expect(await receiveAll()).toEqual([])
   })
 
-  test('waits for a look where the person was sent back too often already', async () => {
+  test('waits for a review if the session has no retries left', async () => {
     await choose('retry')
-    const id = await verified()
+    const id = await complete()
     for (let tries = 0; tries < 5; tries++) {
       for (const to of ['retry', 'completed'] as const) {
         await parts.move(demo, id, to, { revoke: true, actor: 'operator:ada' })
@@ -109,28 +108,26 @@ describe('a new hit of somebody who is verified', () => {
     expect(await statusOf(id)).toBe('completed')
   })
 
-  test('takes verified wallets away at once, where a hit revokes', async () => {
+  test('ends the verification of the wallets at once if the action is to revoke', async () => {
     await choose('revoke')
     const { session } = await parts.complete(demo, [evmWallet(4)])
-    const addressesOf = (): readonly unknown[] => parts.changed.flatMap(({ addresses }) => addresses)
     parts.changed.length = 0
     await find(session.id, HIT)
-    // The caches of verified wallets are told at the commit.
-    expect(addressesOf()).toEqual([evmWallet(4)])
+    expect(parts.changed.flatMap(({ addresses }) => addresses)).toEqual([evmWallet(4)])
     expect(parts.states.at(-1)?.session.status).toBe('rejected')
   })
 })
 
-test('a hit of a session that waits changes nothing of it, whatever the choice', async () => {
+test('a hit of a submitted session does not change it, whatever the action', async () => {
   await choose('revoke')
   const { id } = await parts.submit(demo)
-  await told()
+  await receiveAll()
   await find(id, HIT)
   expect(await statusOf(id)).toBe('submitted')
-  expect((await told()).map(({ type }) => type)).toEqual(['screening.hit'])
+  expect((await receiveAll()).map(({ type }) => type)).toEqual(['screening.hit'])
 })
 
-test('once all checks are made, their outcomes are told; of what was handed in again nothing of before', async () => {
+test('the outcomes are sent once after all checks, and cleared by another submission', async () => {
   const { id } = (await parts.register(demo)).session
   const move = (to: SessionStatus) =>
     parts.changes.changeStatus({ organizationId: demo, sessionId: id, to, actor: 'test' })
@@ -139,20 +136,20 @@ test('once all checks are made, their outcomes are told; of what was handed in a
   const [queued] = await parts.store.sessionChecks.claim(1, 60)
   await parts.store.sessionChecks.markMade(queued!)
   await parts.store.sessionChecks.markMade(queued!)
-  const messages = await told()
+  const messages = await receiveAll()
   expect(messages.find(({ type }) => type === 'session.checked')).toMatchObject({
     data: { sessionId: id, status: 'submitted', checks: [{ check: 'lists.names', outcome: 'look' }] },
   })
   expect(messages.filter(({ type }) => type === 'session.checked')).toHaveLength(1)
   for (const to of ['retry', 'submitted'] as const) await move(to)
-  const changes = (await told()).sort((a, b) => Number(a.data['sequence']) - Number(b.data['sequence']))
+  const changes = (await receiveAll()).sort((a, b) => Number(a.data['sequence']) - Number(b.data['sequence']))
   expect(changes.map(({ data }) => [data['status'], data['checks']])).toEqual([
     ['retry', [{ check: 'lists.names', outcome: 'look' }]],
     ['submitted', []],
   ])
 })
 
-test('when the evidence is erased, whom somebody resembled goes; decisions, open hits and wallets stay', async () => {
+test('the erasure of evidence removes the names of hits, and keeps decisions, open hits and wallets', async () => {
   const { store, evidence } = parts
   const session = await parts.session(demo)
   await evidence.putFields(session, { fullName: 'Ivan Primerov', country: 'DE' })
@@ -184,14 +181,14 @@ test('when the evidence is erased, whom somebody resembled goes; decisions, open
     ['lists.names', 'look'],
     ['wallets.lists', 'look'],
   ])
-  // There is nothing to compare any more, so the check does not pass.
+  // The evidence is gone, so the check cannot pass.
   const open = (await store.screeningChecks.hits(demo, session.id)).find(({ name, state }) => name + state === 'open')
   expect(open?.why).toMatchObject([{ part: 'earlier', detail: expect.stringContaining('erased') }])
   await store.screeningChecks.decideHit({ ...target, hitId: open?.id ?? '' }, decision)
   expect((await store.sessionChecks.list(demo, session.id))[0]).toMatchObject({ outcome: 'not-done' })
 })
 
-test('names that were compared before the evidence was erased leave no hit', async () => {
+test('names that were compared before the erasure of the evidence leave no hit', async () => {
   const session = await parts.session(demo)
   await parts.evidence.putFields(session, { fullName: 'Ivan Primerov', country: 'DE' })
   const { session: before } = await parts.move(demo, session.id, 'submitted')

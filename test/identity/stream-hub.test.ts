@@ -1,5 +1,4 @@
-// Who follows which session: nothing lost between reading and subscribing, caps, keys, a store that was away, and no
-// listener left.
+// Streams of sessions: no change is lost between the read and the subscription; limits, keys and store failures.
 import { beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Session, SessionState } from '../../src/domain/session.ts'
@@ -7,6 +6,7 @@ import { createStreamHub, type StreamHub, type StreamRequest } from '../../src/i
 import type { EventStream } from '../../src/server/event-stream.ts'
 
 const ID = '01a1f8ae-78a5-736f-b344-07aea9a52566'
+const DOWN = new Error('the store is unavailable')
 
 const stateOf = (sequence: number, sessionId = ID): SessionState => ({
   session: {
@@ -58,18 +58,18 @@ const request = (changes: Partial<StreamRequest> = {}): StreamRequest => ({
   ...changes,
 })
 
-/** Beyond which sequences the hub reads what was not told here. */
+/** Records the sequences after which the hub reads changes from the store. */
 const recordReads = (): number[] => {
-  const readBeyond: number[] = []
+  const reads: number[] = []
   const inner = readSince
   readSince = (organizationId, sessionId, after) => {
-    readBeyond.push(after)
+    reads.push(after)
     return inner(organizationId, sessionId, after)
   }
-  return readBeyond
+  return reads
 }
 
-/** Collects the ids of the events that arrive. */
+/** Collects the ids of the received events. */
 const follow = (stream: EventStream) => {
   const ids: number[] = []
   let ended: 'no' | 'closed' | 'reset' = 'no'
@@ -88,73 +88,52 @@ const follow = (stream: EventStream) => {
   })()
   return { ids, text: () => text, ended: () => ended, reading }
 }
-/** Lets everything that is ready happen. */
 const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
+const open = async (changes?: Partial<StreamRequest>) => follow(await hub.open(request(changes)))
 const tickAll = (): void => {
   for (let second = 0; second < 15; second++) hub.tick()
 }
+/** Sets the stored state, and reports it as a change of this process. */
+const publish = (sequence: number): void => {
+  current = stateOf(sequence)
+  hub.publish(current)
+}
 
 describe('a stream', () => {
-  test('opens with the current status and has every change after it, in order', async () => {
-    const { ids } = follow(await hub.open(request()))
+  test('opens with the current status and sends every later change in order', async () => {
+    const { ids } = await open()
     for (const sequence of [2, 3, 4]) hub.publish(stateOf(sequence))
     await settle()
     expect(ids).toEqual([1, 2, 3, 4])
   })
 
-  test('that must ask before each event has them in order, and ends before the first that it may not have', async () => {
-    const answers = [
-      Promise.withResolvers<boolean>(),
-      Promise.withResolvers<boolean>(),
-      Promise.withResolvers<boolean>(),
-    ]
-    let asked = 0
-    const mayReceive = () => answers[asked++]?.promise ?? Promise.resolve(false)
-    const asking = follow(await hub.open(request({ mayReceive })))
-    const other = follow(await hub.open(request()))
+  test('with a check before each event keeps their order, and ends at the first refused event', async () => {
+    const answers = Array.from({ length: 3 }, () => Promise.withResolvers<boolean>())
+    let checks = 0
+    const checked = await open({ mayReceive: () => answers[checks++]?.promise ?? Promise.resolve(false) })
+    const other = await open()
     for (const sequence of [2, 3, 4, 5]) hub.publish(stateOf(sequence))
     answers[1]?.resolve(true)
     await settle()
-    expect([asking.ids, other.ids]).toEqual([[1], [1, 2, 3, 4, 5]])
+    expect([checked.ids, other.ids]).toEqual([[1], [1, 2, 3, 4, 5]])
     answers[0]?.resolve(true)
     await settle()
-    expect(asking.ids).toEqual([1, 2, 3])
+    expect(checked.ids).toEqual([1, 2, 3])
     answers[2]?.resolve(false)
-    await asking.reading
-    expect([asking.ids, asking.ended(), hub.size()]).toEqual([[1, 2, 3], 'closed', 1])
+    await checked.reading
+    expect([checked.ids, checked.ended(), hub.size()]).toEqual([[1, 2, 3], 'closed', 1])
   })
 
-  test('that can’t be asked about ends, so that its reader connects again', async () => {
-    const down = new Error('down')
-    const asking = follow(await hub.open(request({ mayReceive: () => Promise.reject(down) })))
+  test('ends if the check fails, so that the client reconnects', async () => {
+    const stream = await open({ mayReceive: () => Promise.reject(DOWN) })
     hub.publish(stateOf(2))
-    await asking.reading
-    expect([asking.ids, asking.ended(), errors]).toEqual([[1], 'closed', [down]])
+    await stream.reading
+    expect([stream.ids, stream.ended(), errors]).toEqual([[1], 'closed', [DOWN]])
   })
 
-  test('misses nothing that changes while it is being opened', async () => {
-    // The change commits after the read and before its result is there.
-    const gate = Promise.withResolvers<void>()
-    read = async () => {
-      const seen = current
-      await gate.promise
-      return seen
-    }
-    const opening = hub.open(request())
-    await settle()
-    for (const sequence of [2, 3]) {
-      current = stateOf(sequence)
-      hub.publish(current)
-    }
-    gate.resolve()
-    const { ids } = follow(await opening)
-    await settle()
-    expect(ids).toEqual([1, 2, 3])
-  })
-
-  test('misses nothing and repeats nothing, whenever it is opened among the changes', async () => {
+  test('skips and repeats nothing, whenever it is opened among the changes', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 0, max: 12 }),
@@ -169,13 +148,11 @@ describe('a stream', () => {
           const followed: ReturnType<typeof follow>[] = []
           let opening: Promise<void> | undefined
           for (let sequence = 2; sequence <= 12; sequence++) {
-            if (sequence - 2 === openAfter)
-              opening = hub.open(request()).then((stream) => void followed.push(follow(stream)))
-            current = stateOf(sequence)
-            hub.publish(current)
+            if (sequence - 2 === openAfter) opening = open().then((stream) => void followed.push(stream))
+            publish(sequence)
             if (sequence % 3 === 0) await new Promise((resolve) => setImmediate(resolve))
           }
-          opening ??= hub.open(request()).then((stream) => void followed.push(follow(stream)))
+          opening ??= open().then((stream) => void followed.push(stream))
           await opening
           await settle()
           const ids = followed[0]?.ids ?? []
@@ -189,24 +166,22 @@ describe('a stream', () => {
     )
   })
 
-  test('of a session that the caller may not see is unknown, and leaves nothing behind', async () => {
+  test('of a session that the caller may not see returns 404 and holds no slot', async () => {
     await expect(hub.open(request({ accepts: () => false }))).rejects.toMatchObject({ code: 'NOT_FOUND' })
     current = null
     await expect(hub.open(request())).rejects.toMatchObject({ code: 'NOT_FOUND' })
-    read = async () => {
-      throw new Error('the store is away')
-    }
-    await expect(hub.open(request())).rejects.toThrow('the store is away')
+    read = () => Promise.reject(DOWN)
+    await expect(hub.open(request())).rejects.toBe(DOWN)
     expect(hub.size()).toBe(0)
   })
 
-  test('whose request was answered 408 meanwhile belongs to nobody and is not kept', async () => {
+  test('that opens after the deadline of its request is dropped', async () => {
     await expect(hub.open(request({ isLate: () => true }))).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' })
     expect(hub.size()).toBe(0)
   })
 
   test('stays open after a final status', async () => {
-    const followed = follow(await hub.open(request()))
+    const followed = await open()
     const rejected = stateOf(2)
     hub.publish({ ...rejected, session: { ...rejected.session, status: 'rejected' } })
     await settle()
@@ -216,17 +191,16 @@ describe('a stream', () => {
     expect(hub.size()).toBe(1)
   })
 
-  test('of another session hears nothing of this one', async () => {
-    const other = '01a1f8ae-78a5-736f-b344-07aea9a52567'
-    const { ids } = follow(await hub.open(request({ sessionId: other })))
+  test('receives no changes of another session', async () => {
+    const { ids } = await open({ sessionId: '01a1f8ae-78a5-736f-b344-07aea9a52567' })
     hub.publish(stateOf(2))
     await settle()
     expect(ids).toEqual([1])
   })
 })
 
-describe('clients that leave', () => {
-  test('leave nothing behind: by cancelling, or by their request’s signal', async () => {
+describe('a client', () => {
+  test('that cancels its stream or aborts its request frees the slot', async () => {
     const one = await hub.open(request())
     const controller = new AbortController()
     await hub.open(request({ signal: controller.signal }))
@@ -236,17 +210,10 @@ describe('clients that leave', () => {
     expect(hub.size()).toBe(0)
     hub.publish(stateOf(9))
     tickAll()
+    for (let count = 0; count < 3; count++) await hub.open(request())
   })
 
-  test('make room for others', async () => {
-    for (let round = 0; round < 20; round++) {
-      const streams = await Promise.all([1, 2, 3].map(() => hub.open(request())))
-      for (const stream of streams) await stream.body.cancel()
-    }
-    expect(hub.size()).toBe(0)
-  })
-
-  test('that stopped reading are cut off after two keep-alives', async () => {
+  test('that stopped reading is disconnected after two keep-alives', async () => {
     const stream = await hub.open(request())
     for (let sequence = 2; sequence < 60; sequence++) hub.publish(stateOf(sequence))
     tickAll()
@@ -260,8 +227,8 @@ describe('clients that leave', () => {
   })
 })
 
-describe('caps', () => {
-  test('of a key and in all are 429', async () => {
+describe('limits', () => {
+  test('per key and in total return 429', async () => {
     for (let count = 0; count < 3; count++) await hub.open(request())
     await expect(hub.open(request())).rejects.toMatchObject({ code: 'RATE_LIMITED', retryAfterSeconds: 15 })
     for (let count = 0; count < 2; count++) await hub.open(request({ keyId: 'other' }))
@@ -269,10 +236,9 @@ describe('caps', () => {
     expect(hub.size()).toBe(5)
   })
 
-  test('are shared: one organization’s keys leave room for another organization, and for its own pages', async () => {
-    const followed = []
-    for (let count = 0; count < 5; count++)
-      followed.push(follow(await hub.open(request({ keyId: `key-${count % 2}` }))))
+  test('leave slots for another organization and for the pages of the same organization', async () => {
+    const followed: ReturnType<typeof follow>[] = []
+    for (let count = 0; count < 5; count++) followed.push(await open({ keyId: `key-${count % 2}` }))
     await hub.open(request({ organizationId: 'org_2', keyId: 'other' }))
     await settle()
     expect(followed.map(({ ended }) => ended())).toEqual(['no', 'no', 'no', 'no', 'closed'])
@@ -287,15 +253,15 @@ describe('caps', () => {
     expect(hub.size()).toBe(5)
   })
 
-  test('count streams that are being opened', async () => {
+  test('include streams that are being opened', async () => {
     const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => hub.open(request())))
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(3)
   })
 })
 
 describe('every 15 seconds', () => {
-  test('each stream gets its keep-alive once', async () => {
-    const followed = follow(await hub.open(request()))
+  test('each stream gets one keep-alive', async () => {
+    const followed = await open()
     await settle()
     for (let round = 1; round <= 3; round++) {
       tickAll()
@@ -304,33 +270,33 @@ describe('every 15 seconds', () => {
     }
   })
 
-  test('a key is asked about once for all of its streams whose turn it is', async () => {
+  test('a key is checked at most once per turn for all its streams', async () => {
     hub = createHub(40, 40)
-    const asked: string[] = []
+    const checked: string[] = []
     for (let stream = 0; stream < 40; stream++) {
       const keyId = stream % 2 === 0 ? 'even' : 'odd'
       const allowed = (): boolean => {
-        asked.push(keyId)
+        checked.push(keyId)
         return keyId === 'even'
       }
-      follow(await hub.open(request({ keyId, allowed })))
+      await open({ keyId, allowed })
     }
     tickAll()
     await settle()
-    // Streams of one key share their turns, and every turn asks at most once for each key.
+    // Streams of one key share their turns.
     expect(hub.size()).toBe(20)
-    expect(asked.filter((keyId) => keyId === 'even').length).toBeLessThanOrEqual(15)
-    expect(asked).toContain('odd')
+    expect(checked.filter((keyId) => keyId === 'even').length).toBeLessThanOrEqual(15)
+    expect(checked).toContain('odd')
   })
 
-  test('a key that no longer works ends its streams; one that can’t be checked does not', async () => {
+  test('a revoked key ends its streams; a failed check does not', async () => {
     let answer: () => boolean | Promise<boolean> = () => true
-    const followed = follow(await hub.open(request({ allowed: () => answer() })))
-    const bystander = follow(await hub.open(request()))
+    const followed = await open({ allowed: () => answer() })
+    const bystander = await open()
     for (const uncertain of [
-      () => Promise.reject(new Error('the store is away')),
+      () => Promise.reject(DOWN),
       () => {
-        throw new Error('the store is away')
+        throw DOWN
       },
       () => Promise.resolve(true),
     ]) {
@@ -343,15 +309,13 @@ describe('every 15 seconds', () => {
     answer = () => Promise.resolve(false)
     tickAll()
     await settle()
-    expect(followed.ended()).toBe('closed')
-    expect(bystander.ended()).toBe('no')
-    expect(hub.size()).toBe(1)
+    expect([followed.ended(), bystander.ended(), hub.size()]).toEqual(['closed', 'no', 1])
   })
 })
 
-describe('changes made elsewhere', () => {
-  test('are read, and each one is sent in its order; what was sent already is not read again', async () => {
-    const { ids } = follow(await hub.open(request()))
+describe('changes by other processes', () => {
+  test('are read once and sent in order', async () => {
+    const { ids } = await open()
     const reads = recordReads()
     current = stateOf(4)
     hub.refresh(ID, 4)
@@ -361,25 +325,34 @@ describe('changes made elsewhere', () => {
     await settle()
     expect(ids).toEqual([1, 2, 3, 4])
     expect(reads).toHaveLength(1)
-    hub.refresh('nobody-follows', 9)
+    hub.refresh('not-followed', 9)
     expect(reads).toHaveLength(1)
   })
 
-  test('come before a change of this process that was made after them', async () => {
-    const { ids } = follow(await hub.open(request()))
-    current = stateOf(4)
-    hub.publish(stateOf(4))
+  test('are read if a change of this process leaves a gap, and nothing is read without a gap', async () => {
+    const reads = recordReads()
+    const { ids } = await open()
+    publish(2)
+    await settle()
+    expect(reads).toEqual([])
+    publish(4)
+    await settle()
+    expect(reads).toEqual([2])
+    expect(ids).toEqual([1, 2, 3, 4])
+  })
+
+  test('are sent before a later change of this process', async () => {
+    const { ids } = await open()
+    publish(4)
     hub.publish(stateOf(2))
     await settle()
     expect(ids).toEqual([1, 2, 3, 4])
   })
 
-  test('are not lost to a store that was away', async () => {
-    const { ids } = follow(await hub.open(request()))
+  test('are read again after the store was unavailable', async () => {
+    const { ids } = await open()
     const reader = readSince
-    readSince = async () => {
-      throw new Error('the store is away')
-    }
+    readSince = () => Promise.reject(DOWN)
     current = stateOf(2)
     hub.refresh(ID, 2)
     await settle()
@@ -392,8 +365,8 @@ describe('changes made elsewhere', () => {
     expect(ids).toEqual([1, 2])
   })
 
-  test('that may have been missed: all that is followed is read again', async () => {
-    const { ids } = follow(await hub.open(request()))
+  test('that may have been missed are read for all followed sessions', async () => {
+    const { ids } = await open()
     current = stateOf(3)
     hub.refreshAll()
     await settle()
@@ -405,13 +378,13 @@ describe('changes made elsewhere', () => {
     expect(reads).toHaveLength(1)
   })
 
-  test('reach a session’s streams although another organization asks for it meanwhile', async () => {
+  test('reach the streams of a session while another organization requests the same session', async () => {
     const refusing = Promise.withResolvers<SessionState | null>()
     read = async (organizationId) => (organizationId === 'org_1' ? current : refusing.promise)
     const inner = readSince
     readSince = async (organizationId, ...rest) => (organizationId === 'org_1' ? inner(organizationId, ...rest) : [])
     const refused = hub.open(request({ organizationId: 'org_2', keyId: 'other' }))
-    const { ids } = follow(await hub.open(request()))
+    const { ids } = await open()
     current = stateOf(2)
     hub.refresh(ID, 2)
     await settle()
@@ -424,8 +397,8 @@ describe('changes made elsewhere', () => {
     expect(ids).toEqual([1, 2, 3, 4])
   })
 
-  test('while one is being read, the next is read too', async () => {
-    const { ids } = follow(await hub.open(request()))
+  test('are read while an earlier read is in progress', async () => {
+    const { ids } = await open()
     const gates = [Promise.withResolvers<SessionState[]>(), Promise.withResolvers<SessionState[]>()]
     let calls = 0
     readSince = () => gates[calls++]!.promise
@@ -439,7 +412,7 @@ describe('changes made elsewhere', () => {
     expect(calls).toBe(2)
   })
 
-  test('reach a stream that read an older state than one that began before it', async () => {
+  test('reach a stream whose read began before another stream’s and ended after it', async () => {
     const gate = Promise.withResolvers<void>()
     read = async () => {
       const seen = current
@@ -449,52 +422,28 @@ describe('changes made elsewhere', () => {
     const slow = hub.open(request())
     current = stateOf(2)
     read = async () => current
-    const fast = follow(await hub.open(request()))
+    const fast = await open()
     hub.publish(stateOf(2))
     gate.resolve()
     const late = follow(await slow)
     await settle()
-    expect(fast.ids).toEqual([2])
-    expect(late.ids).toEqual([1, 2])
-    current = stateOf(3)
-    hub.publish(stateOf(3))
+    expect([fast.ids, late.ids]).toEqual([[2], [1, 2]])
+    publish(3)
     await settle()
-    expect(fast.ids).toEqual([2, 3])
-    expect(late.ids).toEqual([1, 2, 3])
+    expect([fast.ids, late.ids]).toEqual([
+      [2, 3],
+      [1, 2, 3],
+    ])
   })
 })
 
-describe('closing', () => {
-  test('ends every stream in good order and takes no more', async () => {
-    const followed = follow(await hub.open(request()))
-    hub.close()
-    await followed.reading
-    expect(followed.ended()).toBe('closed')
-    expect(hub.size()).toBe(0)
-    await expect(hub.open(request())).rejects.toMatchObject({ code: 'SHUTTING_DOWN' })
-  })
-
-  test('refuses those that are being opened', async () => {
-    const opening = hub.open(request())
-    hub.close()
-    await expect(opening).rejects.toMatchObject({ code: 'SHUTTING_DOWN' })
-    expect(hub.size()).toBe(0)
-  })
-})
-
-describe('a change that was made elsewhere', () => {
-  test('is read when the next one here leaves a gap of exactly one, and nothing is read without a gap', async () => {
-    const readBeyond = recordReads()
-    const stream = follow(await hub.open(request()))
-    current = stateOf(2)
-    hub.publish(current)
-    await settle()
-    expect(readBeyond).toEqual([])
-    // The third was made elsewhere.
-    current = stateOf(4)
-    hub.publish(current)
-    await settle()
-    expect(readBeyond).toEqual([2])
-    expect(stream.ids).toEqual([1, 2, 3, 4])
-  })
+test('a closed hub ends every stream and refuses streams that are being opened', async () => {
+  const followed = await open()
+  const opening = hub.open(request())
+  hub.close()
+  await followed.reading
+  expect(followed.ended()).toBe('closed')
+  await expect(opening).rejects.toMatchObject({ code: 'SHUTTING_DOWN' })
+  await expect(hub.open(request())).rejects.toMatchObject({ code: 'SHUTTING_DOWN' })
+  expect(hub.size()).toBe(0)
 })

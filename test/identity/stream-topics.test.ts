@@ -1,8 +1,8 @@
-// Which topics exist: one for each organization and session, for as long as it has a subscription.
+// Topics of streams: one per organization and session, while it has a subscription.
 import { expect, test } from 'bun:test'
 import { createStreamTopics } from '../../src/identity/streams/stream-topics.ts'
 
-test('a topic is its organization’s alone, and stays until its last subscription leaves', () => {
+test('a topic belongs to one organization, and exists until its last subscription ends', () => {
   const topics = createStreamTopics<string>()
   const topic = topics.get('A', 'session')
   topic.subscriptions.add('first').add('second')

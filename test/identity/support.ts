@@ -1,4 +1,4 @@
-// The identity parts over a real store in a temporary folder, with a clock that stands still until it is told otherwise.
+// The identity parts over a real store in a temporary folder, with a manual clock.
 
 import { createHash } from 'node:crypto'
 import { parseEvmAddress, parseSolanaAddress, type WalletAddress } from '../../src/domain/address.ts'
@@ -23,13 +23,12 @@ import type { Store } from '../../src/store/store.ts'
 import { openTemporaryStore } from '../store/temporary-store.ts'
 import { markChecksMade } from '../support/made-checks.ts'
 
-/** Anyone's: the hash of this text. */
+/** A wallet without a known key: the hash of a text. */
 export const evmWallet = (number: number): WalletAddress =>
   parseEvmAddress(
     `0x${createHash('sha256').update(`countersign test wallet ${number}`).digest('hex').slice(0, 40)}`,
   ) as WalletAddress
 
-/** The system program's neighbours: 32 zero bytes but for the last. */
 export const SOLANA_WALLET = parseSolanaAddress('DeZVDBizsEVYvCDyLDLU8MPgE6ndYE2dDA1MXaL2neJC') as WalletAddress
 
 export interface RegisterOptions {
@@ -42,7 +41,7 @@ export interface RegisterOptions {
   readonly provider?: string
 }
 
-/** Most tests need no evidence. */
+/** Completes sessions without evidence. */
 const OVERRIDE = { override: 'person' } as const
 
 /** Runs work with the tables of a session's changes, in one transaction. */
@@ -92,7 +91,7 @@ export const openIdentity = async (open = openTemporaryStore) => {
       actor: 'key:test',
     })
 
-  /** Submits and completes a session as if its checks were made at once, whatever is missing. */
+  /** Changes the status. Marks the checks as made, and overrides missing evidence. */
   const move = async (
     organizationId: string,
     sessionId: string,
@@ -113,7 +112,7 @@ export const openIdentity = async (open = openTemporaryStore) => {
   }
 
   let nonces = 0
-  /** Connects as if the proof had been checked: the nonce is real, the signature is not. */
+  /** Connects a wallet with a real nonce and an unchecked signature. */
   const connect = async (
     organizationId: string,
     sessionId: string,
@@ -143,7 +142,7 @@ export const openIdentity = async (open = openTemporaryStore) => {
     })
   }
 
-  /** A completed session with these wallets; shared with other organizations if the person agreed. */
+  /** Creates a completed session with these wallets; `consent` shares it with other organizations. */
   const complete = async (
     organizationId: string,
     wallets: readonly WalletAddress[],

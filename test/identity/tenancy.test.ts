@@ -1,5 +1,4 @@
-// Invariant 6 for identity: each function of the store, called by one organization with another's session.
-
+// Invariant 6 for identity: store functions, called by one organization with a session of another.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { walletOn } from '../../src/domain/wallet.ts'
 import { createPortalLink } from '../../src/identity/sessions/portal-link.ts'
@@ -25,18 +24,11 @@ const snapshot = async () => {
 }
 
 describe('another organization’s session', () => {
-  test('is unknown to every read, and untouched by every write', async () => {
+  test('is invisible to every read, and unchanged by every write', async () => {
     const { sessions, sessionWallets, sessionNonces } = identity.store
     const { id } = session.session
     const before = await snapshot()
     const target = { organizationId: ours, sessionId: id, actor: 'test' }
-    const nonce = {
-      nonce: 'theirs',
-      portalHost: 'x',
-      wallet: walletOn(evmWallet(1), 1),
-      chain: 'ethereum',
-      message: 'x',
-    }
     expect(await sessions.find(ours, id)).toBeNull()
     expect(await sessions.listEvents(ours, id)).toEqual([])
     expect((await sessions.page({ organizationId: ours }, { after: null, limit: 100 })).items).toEqual([])
@@ -46,18 +38,19 @@ describe('another organization’s session', () => {
       expect(await sessions.changeStatus({ ...target, to })).toBeNull()
     }
     expect(await sessions.recordConsent({ ...target, version: 'v1' })).toBeNull()
-    expect(
-      await sessionWallets.connect({
-        ...target,
-        address: evmWallet(2),
-        chain: 'ethereum',
-        nonce: null,
-        proof: { kind: 'sandbox', message: '', signature: '' },
-      }),
-    ).toBeNull()
+    const proof = { kind: 'sandbox', message: '', signature: '' } as const
+    const wallet = { address: evmWallet(2), chain: 'ethereum', nonce: null, proof }
+    expect(await sessionWallets.connect({ ...target, ...wallet })).toBeNull()
     expect(await sessionWallets.remove({ ...target, walletId: session.wallets[0]?.id ?? '' })).toBeNull()
     expect(await sessionNonces.find(ours, id, 'nonce1')).toBeNull()
-    // The schema itself refuses a row of ours that names their session.
+    // The schema refuses a row of our organization that names their session.
+    const nonce = {
+      nonce: 'theirs',
+      portalHost: 'x',
+      wallet: walletOn(evmWallet(1), 1),
+      chain: 'ethereum',
+      message: 'x',
+    }
     await expect(
       sessionNonces.add({ ...nonce, organizationId: ours, sessionId: id, expiresAtSeconds: 2 ** 40 }),
     ).rejects.toMatchObject({ constraint: 'foreign-key' })
@@ -72,23 +65,15 @@ describe('another organization’s session', () => {
     expect(registered.session.organizationId).toBe(ours)
   })
 
-  test('gives away the wallets of its person only at the level and with consent', async () => {
-    const { store } = identity
-    const completed = await identity.complete(theirs, [evmWallet(7), evmWallet(8)])
-    const personId = completed.session.personId ?? ''
-    const query = { organizationId: ours, environment: 'live', level: 1 } as const
-    expect(await store.walletStandings.loadPersonWallets(query, personId)).toEqual([])
-    expect(await store.walletStandings.loadPersonWallets({ ...query, organizationId: theirs }, personId)).toHaveLength(
-      2,
-    )
-    await identity.changes.recordConsent({
-      organizationId: theirs,
-      sessionId: completed.session.id,
-      version: 'v1',
-      actor: 'person',
-    })
-    expect(await store.walletStandings.loadPersonWallets(query, personId)).toHaveLength(2)
-    expect(await store.walletStandings.loadPersonWallets({ ...query, level: 2 }, personId)).toEqual([])
-    expect(await store.walletStandings.loadPersonWallets({ ...query, environment: 'test' }, personId)).toEqual([])
+  test('reveals the wallets of its person only at the level and with consent', async () => {
+    const { session } = await identity.complete(theirs, [evmWallet(7), evmWallet(8)])
+    const count = async (changes: object = {}) => {
+      const query = { organizationId: ours, environment: 'live', level: 1, ...changes } as const
+      return (await identity.store.walletStandings.loadPersonWallets(query, session.personId ?? '')).length
+    }
+    expect([await count(), await count({ organizationId: theirs })]).toEqual([0, 2])
+    const target = { organizationId: theirs, sessionId: session.id, actor: 'person' }
+    await identity.changes.recordConsent({ ...target, version: 'v1' })
+    expect([await count(), await count({ level: 2 }), await count({ environment: 'test' })]).toEqual([2, 0, 0])
   })
 })

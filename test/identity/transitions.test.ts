@@ -1,4 +1,4 @@
-// What a change of a session's status tells and to whom; which changes are made is in `test/store/session-model.ts`.
+// Effects of a status change: comments, notifications and the change feed. test/store/session-model.ts has the transitions.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { newIdentifier } from '../../src/domain/identifier.ts'
 import type { SessionStatus, StatusChange } from '../../src/domain/session.ts'
@@ -11,7 +11,7 @@ const identity = await openIdentity()
 afterAll(() => identity.remove())
 const organizationId = await identity.createOrganization('ours')
 
-/** A session that has come to the status. */
+/** Creates a session with the status. */
 const sessionAt = async (status: SessionStatus): Promise<string> => {
   const { session } = await identity.register(organizationId)
   if (status !== 'pending') await identity.move(organizationId, session.id, status)
@@ -19,14 +19,10 @@ const sessionAt = async (status: SessionStatus): Promise<string> => {
 }
 const move = (sessionId: string, to: SessionStatus, change: Partial<StatusChange> = {}) =>
   identity.move(organizationId, sessionId, to, { actor: 'operator:anna', ...change })
-const stateOf = async (sessionId: string) => {
-  const state = await identity.store.sessions.find(organizationId, sessionId)
-  if (state === null) throw new Error('gone')
-  return state
-}
+const sessionOf = async (sessionId: string) => (await identity.store.sessions.find(organizationId, sessionId))?.session
 
 describe('a change of status', () => {
-  test('keeps the comment for the person apart from the one for operators', async () => {
+  test('separates the comment for the person from the comment for operators', async () => {
     const sessionId = await sessionAt('submitted')
     const state = await move(sessionId, 'retry', { publicComment: 'Please again.', privateComment: 'Looks forged.' })
     expect(JSON.stringify(state)).not.toContain('forged')
@@ -39,30 +35,30 @@ describe('a change of status', () => {
     })
   })
 
-  test('tells the person nothing with a completion: what stood there is about what was to be done', async () => {
+  test('to completed clears the comment for the person', async () => {
     const sessionId = await sessionAt('submitted')
     await move(sessionId, 'retry', { publicComment: 'Your picture is blurred' })
-    expect((await stateOf(sessionId)).session.publicComment).toBe('Your picture is blurred')
+    expect((await sessionOf(sessionId))?.publicComment).toBe('Your picture is blurred')
     await move(sessionId, 'completed', { publicComment: 'fine' })
-    expect((await stateOf(sessionId)).session.publicComment).toBeNull()
+    expect((await sessionOf(sessionId))?.publicComment).toBeNull()
   })
 
-  test('of another organization’s session, or of none, is unknown', async () => {
+  test('of a session of another organization, or of an unknown session, returns 404', async () => {
     const sessionId = await sessionAt('pending')
     const other = await identity.createOrganization('theirs')
     await expect(move(sessionId, 'completed', { organizationId: other })).rejects.toMatchObject({ code: 'NOT_FOUND' })
     await expect(move('01a1f8ae-78a5-736f-b344-07aea9a52566', 'completed')).rejects.toMatchObject({ code: 'NOT_FOUND' })
-    expect((await stateOf(sessionId)).session.status).toBe('pending')
+    expect((await sessionOf(sessionId))?.status).toBe('pending')
   })
 
-  test('is in the change feed exactly when it is committed, with whom it concerns', async () => {
+  test('is in the change feed if and only if it is committed, with the person and the wallets', async () => {
     const { session } = await identity.register(organizationId, { wallet: evmWallet(1) })
     await identity.connect(organizationId, session.id, evmWallet(1))
     const before = await readNewest(identity.store.database)
     const { session: completed } = await move(session.id, 'completed')
     await move(session.id, 'submitted', { revoke: true }).catch(() => undefined)
     const changes = await changesSince(identity.store.database, before)
-    // Its checks come first: they are queued and made.
+    // The changes of its checks come first.
     expect(changes.every(({ topic, organizationId: of }) => topic === 'session' && of === organizationId)).toBe(true)
     const subjects = changes.map(({ subjectId }) => decodeSessionSubject(subjectId))
     expect(subjects.filter((subject) => subject?.sequence === completed.sequence)).toHaveLength(1)
@@ -75,11 +71,11 @@ describe('a change of status', () => {
     })
   })
 
-  test('tells after the commit, and in this order', async () => {
-    const told = identity.states.length
+  test('is reported after the commit, in order', async () => {
+    const first = identity.states.length
     const { session } = await identity.register(organizationId)
     await Promise.all([move(session.id, 'submitted'), move(session.id, 'retry'), move(session.id, 'rejected')])
-    expect(identity.states.slice(told).map((state) => [state.session.sequence, state.session.status])).toEqual([
+    expect(identity.states.slice(first).map((state) => [state.session.sequence, state.session.status])).toEqual([
       [2, 'submitted'],
       [3, 'retry'],
       [4, 'rejected'],
@@ -87,14 +83,12 @@ describe('a change of status', () => {
   })
 })
 
-describe('the subject of a session change', () => {
-  test('reads as it was written, with and without person and wallets', () => {
-    for (const subject of [
-      { personId: null, addresses: [] },
-      { personId: newIdentifier('person'), addresses: [evmWallet(1), evmWallet(2)] },
-    ]) {
-      const complete = { sessionId: 'id', sequence: 7, environment: 'test', ...subject } as const
-      expect(decodeSessionSubject(encodeSessionSubject(complete))).toEqual(complete)
-    }
-  })
+test('the encoded subject of a session change decodes, with and without person and wallets', () => {
+  for (const subject of [
+    { personId: null, addresses: [] },
+    { personId: newIdentifier('person'), addresses: [evmWallet(1), evmWallet(2)] },
+  ]) {
+    const complete = { sessionId: 'id', sequence: 7, environment: 'test', ...subject } as const
+    expect(decodeSessionSubject(encodeSessionSubject(complete))).toEqual(complete)
+  }
 })

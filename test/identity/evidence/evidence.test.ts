@@ -1,12 +1,10 @@
-// A session's evidence from the person's hands to the decider's eyes and to its end, over a real store and real files.
-
+// Evidence from upload to erasure, over a real store and real files.
 import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { readFileSync, statSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Zone } from '../../../src/domain/document-zone.ts'
 import type { Session } from '../../../src/domain/session.ts'
 import { SessionClosedError, SessionUnknownError } from '../../../src/domain/session-errors.ts'
-import type { PdfChecker } from '../../../src/identity/evidence/check-pdf.ts'
 import {
   DocumentInvalidError,
   DocumentLimitError,
@@ -15,7 +13,7 @@ import {
   EvidenceBusyError,
   EvidenceUnreadableError,
 } from '../../../src/identity/evidence/errors.ts'
-import { createReencoder, type Reencoder } from '../../../src/identity/evidence/reencode.ts'
+import { createReencoder } from '../../../src/identity/evidence/reencode.ts'
 import { createRetentionSweep } from '../../../src/identity/evidence/retention-sweep.ts'
 import { createUploadSlots, UPLOAD_LIMITS } from '../../../src/identity/evidence/upload-slots.ts'
 import { createVault } from '../../../src/identity/evidence/vault.ts'
@@ -30,41 +28,53 @@ import { openEvidence, readAll, UNCHANGED } from './support.ts'
 const IMAGE = await jpeg()
 const CANARY = 'countersign-canary-jane-doe'
 const DAY_SECONDS = 86_400
-const PORTRAIT = { kind: 'portrait', fileName: 'a', declaredType: '', address: '' } as const
+const ADA = 'operator:ada'
 
 let parts: Awaited<ReturnType<typeof openEvidence>>
 let demo: string
+/** An open session of the organization. */
+let target: Session
 
-beforeEach(async () => {
-  parts = await openEvidence()
+const open = async (options: Parameters<typeof openEvidence>[0] = {}): Promise<void> => {
+  parts = await openEvidence(options)
   demo = await parts.createOrganization('demo')
-})
+  target = await parts.session(demo)
+}
+const reopen = async (options: Parameters<typeof openEvidence>[0]): Promise<void> => {
+  await parts.remove()
+  await open(options)
+}
+beforeEach(() => open())
 afterEach(async () => {
   expect(parts.errors).toEqual([])
   await parts.remove()
 })
 
+const readFields = () => parts.evidence.readFields(target, ADA)
+const listDocuments = async () => (await parts.evidence.listEvidence(target)).documents
+const upload = (stream: ReadableStream<Uint8Array>, session = target) =>
+  parts.evidence.addDocument(session, { kind: 'portrait', fileName: 'a', declaredType: '', address: '', stream })
+const openDocument = async (id: string): Promise<Buffer> =>
+  readAll((await parts.evidence.openDocument(target, id, ADA))!.stream)
+
 describe('fields', () => {
-  test('are kept together, the newest of each, and read by whoever is on record as having read them', async () => {
-    const { evidence, session } = parts
-    const target = await session(demo)
+  test('merge, keep the newest value of each, and are read only with a record of the reader', async () => {
+    const { evidence } = parts
+    expect(await readFields()).toEqual({})
+    await evidence.putFields(target, {})
+    expect(parts.fileNames()).toEqual([])
     await evidence.putFields(target, { fullName: 'Jane', country: 'DE' })
     await evidence.putFields(target, { fullName: 'Jane Doe', birthDate: '1990-01-01' })
     expect((await evidence.listEvidence(target)).fields).toEqual(['birthDate', 'country', 'fullName'])
     expect(await parts.reads(target)).toEqual([])
-    expect(await evidence.readFields(target, 'operator:ada')).toEqual({
-      fullName: 'Jane Doe',
-      country: 'DE',
-      birthDate: '1990-01-01',
-    })
-    expect(await parts.reads(target)).toMatchObject([{ kind: 'fields', actor: 'operator:ada' }])
-    // One file, whatever was replaced.
+    expect(await readFields()).toEqual({ fullName: 'Jane Doe', country: 'DE', birthDate: '1990-01-01' })
+    expect(await parts.reads(target)).toMatchObject([{ kind: 'fields', actor: ADA }])
     expect(parts.fileNames().length).toBe(1)
   })
 
-  test('are looked through without being read, except those of whoever is found; so is what was read of a document', async () => {
+  test('and document readings are searched with a read record only for the sessions found', async () => {
     const { evidence, readings, session } = parts
-    const [jane, john, none] = [await session(demo), await session(demo), await session(demo)]
+    const [jane, john, none] = [target, await session(demo), await session(demo)]
     await evidence.putFields(jane, { fullName: 'Jane' })
     await evidence.putFields(john, { fullName: 'John' })
     const zone = { number: 'L898902C3', surname: 'DOE', givenNames: 'JOHN' } as unknown as Zone
@@ -72,21 +82,20 @@ describe('fields', () => {
     await readings.put(none, { documentId: null, zone: null })
     const find = async (text: string): Promise<readonly string[]> => {
       const matches = (searched: object): boolean => Object.values(searched).includes(text)
-      return [...(await evidence.findByFields([jane, john, none], matches, 'operator:ada'))]
+      return [...(await evidence.findByFields([jane, john, none], matches, ADA))]
     }
     const reads = async (of: Session) => (await parts.reads(of)).map(({ kind, actor }) => [kind, actor])
     expect(await find('Jane')).toEqual([jane.id])
-    expect(await reads(jane)).toEqual([['fields', 'operator:ada']])
+    expect(await reads(jane)).toEqual([['fields', ADA]])
     expect([...(await reads(john)), ...(await reads(none))]).toEqual([])
     expect(await find('L898902C3')).toEqual([john.id])
-    expect(await reads(john)).toEqual([['reading', 'operator:ada']])
-    // Of the file it is nothing that is looked through.
+    expect(await reads(john)).toEqual([['reading', ADA]])
+    // The id of the document is not searched.
     expect(await find('evidence_1')).toEqual([])
   })
 
-  test('that are replaced after they were listed and before their file is read are read anew', async () => {
-    const { evidence, session, store } = parts
-    const target = await session(demo)
+  test('replaced between listing and reading are read again', async () => {
+    const { evidence, store } = parts
     await evidence.putFields(target, { fullName: 'Jane' })
     const { recordRead, list } = store.evidence
     const reading = spyOn(store.evidence, 'recordRead').mockImplementationOnce(async (...of) => {
@@ -94,7 +103,7 @@ describe('fields', () => {
       await evidence.putFields(target, { country: 'DE' })
       return record
     })
-    expect(await evidence.readFields(target, 'operator:ada')).toEqual({ fullName: 'Jane', country: 'DE' })
+    expect(await readFields()).toEqual({ fullName: 'Jane', country: 'DE' })
     expect(reading).toHaveBeenCalledTimes(2)
     spyOn(store.evidence, 'list').mockImplementationOnce(async (of) => {
       const records = await list(of)
@@ -102,112 +111,86 @@ describe('fields', () => {
       return records
     })
     await evidence.putFields(target, { fullName: 'Jane Doe' })
-    expect(await evidence.readFields(target, 'operator:ada')).toEqual({
-      fullName: 'Jane Doe',
-      country: 'DE',
-      birthDate: '1990-01-01',
-    })
-    // A file that is gone though nobody replaced it is a failure still.
+    expect(await readFields()).toEqual({ fullName: 'Jane Doe', country: 'DE', birthDate: '1990-01-01' })
+    // A missing file that was not replaced is still a failure.
     for (const name of parts.fileNames()) unlinkSync(join(parts.folder, name))
-    await expect(evidence.readFields(target, 'operator:ada')).rejects.toBeInstanceOf(EvidenceUnreadableError)
+    await expect(readFields()).rejects.toBeInstanceOf(EvidenceUnreadableError)
   })
 
-  test('stay readable when the outcome of their commit was lost', async () => {
-    const { evidence, session, store } = parts
-    const target = await session(demo)
+  test('stay readable if the outcome of their commit is lost', async () => {
+    const { evidence, store } = parts
     const { replaceFields } = store.evidence
     spyOn(store.evidence, 'replaceFields').mockImplementationOnce(async (...of) => {
       await replaceFields(...of)
       throw new StoreUnavailableError(new Error('the connection is lost'))
     })
     await expect(evidence.putFields(target, { fullName: 'Jane' })).rejects.toBeInstanceOf(StoreUnavailableError)
-    expect(await evidence.readFields(target, 'operator:ada')).toEqual({ fullName: 'Jane' })
+    expect(await readFields()).toEqual({ fullName: 'Jane' })
   })
 
-  test('are none before anything was handed in', async () => {
-    const target = await parts.session(demo)
-    expect(await parts.evidence.readFields(target, 'operator:ada')).toEqual({})
-    await parts.evidence.putFields(target, {})
-    expect(parts.fileNames()).toEqual([])
-  })
-
-  test('that are saved at the same moment are all kept', async () => {
-    const { evidence, session } = parts
-    const target = await session(demo)
-    await Promise.all([
-      evidence.putFields(target, { fullName: 'Jane' }),
-      evidence.putFields(target, { country: 'DE' }),
-      evidence.putFields(target, { birthDate: '1990-01-01' }),
-    ])
-    expect((await evidence.listEvidence(target)).fields).toEqual(['birthDate', 'country', 'fullName'])
+  test('saved at the same moment are all kept', async () => {
+    const fields = { fullName: 'Jane', country: 'DE', birthDate: '1990-01-01' }
+    await Promise.all(
+      Object.entries(fields).map(([name, value]) => parts.evidence.putFields(target, { [name]: value })),
+    )
+    expect(await readFields()).toEqual(fields)
     expect(parts.fileNames().length).toBe(1)
   })
 })
 
-describe('documents', () => {
-  test('come back as they were kept, and only to someone on record', async () => {
-    const { evidence, session, add } = parts
-    const target = await session(demo)
+describe('a document', () => {
+  test('is returned unchanged, with a record of the reader', async () => {
+    const { evidence, add } = parts
     const receipt = await add(target, pdf(), { fileName: '/tmp/../bill.pdf', kind: 'proof-of-address' })
     expect(receipt).toMatchObject({ kind: 'proof-of-address', mediaType: 'application/pdf', fileName: 'bill.pdf' })
     expect(receipt.byteLength).toBe(pdf().length)
     expect(await evidence.listEvidence(target)).toEqual({ fields: [], documents: [receipt] })
-    const opened = await evidence.openDocument(target, receipt.id, 'operator:ada')
+    const opened = await evidence.openDocument(target, receipt.id, ADA)
     expect(opened?.receipt).toEqual(receipt)
-    expect(await parts.reads(target)).toMatchObject([
-      { evidenceId: receipt.id, kind: 'proof-of-address', actor: 'operator:ada' },
-    ])
+    expect(await parts.reads(target)).toMatchObject([{ evidenceId: receipt.id, kind: 'proof-of-address', actor: ADA }])
     expect((await readAll(opened!.stream)).equals(pdf())).toBe(true)
   })
 
-  test('lie encrypted in files that only their owner may read, with names that say nothing', async () => {
-    const { evidence, session, add, folder } = parts
-    const target = await session(demo)
-    await evidence.putFields(target, { fullName: CANARY })
-    await add(target, Buffer.concat([pdf(`/Title(${CANARY})`)]), { fileName: `${CANARY}.pdf` })
+  test('is stored encrypted, in a file with a random name that only its owner may read', async () => {
+    await parts.evidence.putFields(target, { fullName: CANARY })
+    await parts.add(target, pdf(`/Title(${CANARY})`), { fileName: `${CANARY}.pdf` })
     for (const name of parts.fileNames()) {
       expect(name).toMatch(/^[0-9a-f]{32}$/)
-      expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600)
+      expect(statSync(join(parts.folder, name)).mode & 0o777).toBe(0o600)
     }
     expect(parts.everything().includes(CANARY)).toBe(false)
   })
 
-  test('that are pictures are written anew, without what they knew about their maker', async () => {
-    await parts.remove()
+  test('that is an image is re-encoded without its metadata', async () => {
     const reencoder = createReencoder()
-    parts = await openEvidence({ reencoder })
-    demo = await parts.createOrganization('demo')
-    const target = await parts.session(demo)
+    await reopen({ reencoder })
     const image = Buffer.concat([await jpegWithMetadata(CANARY), emptyZip()])
-    const receipt = await parts.add(target, image, { kind: 'portrait', declaredType: 'image/jpeg' })
-    const opened = await parts.evidence.openDocument(target, receipt.id, 'operator:ada')
-    const kept = await readAll(opened!.stream)
+    const { id } = await parts.add(target, image, { kind: 'portrait', declaredType: 'image/jpeg' })
+    const kept = await openDocument(id)
     expect(await describeImage(kept)).toMatchObject({ format: 'jpeg', exif: undefined })
     expect(kept.includes(CANARY)).toBe(false)
     await reencoder.close()
   })
 
-  test('are opened in the turn of their organization', async () => {
-    await parts.remove()
+  test('is checked or re-encoded in the turn of its organization', async () => {
     const turns: string[] = []
-    const reencode: Reencoder['reencode'] = async (picture, organizationId) => {
-      turns.push(organizationId)
-      return picture
-    }
-    const check: PdfChecker['check'] = async (_pdf, organizationId) => void turns.push(organizationId)
-    parts = await openEvidence({ reencoder: { ...UNCHANGED, reencode }, pdfChecker: { check } })
-    demo = await parts.createOrganization('demo')
-    const target = await parts.session(demo)
+    await reopen({
+      reencoder: {
+        ...UNCHANGED,
+        reencode: async (image, organizationId) => {
+          turns.push(organizationId)
+          return image
+        },
+      },
+      pdfChecker: { check: async (_pdf, organizationId) => void turns.push(organizationId) },
+    })
     await parts.add(target, IMAGE, { kind: 'portrait', declaredType: 'image/jpeg' })
     await parts.add(target, pdf())
     expect(turns).toEqual([demo, demo])
   })
 
-  test('over 10 MB are refused while they arrive, and the rest is not read', async () => {
-    const { evidence, session } = parts
-    const target = await session(demo)
-    let sent = 0
-    let left = false
+  test('over 10 MB is refused on arrival, and the rest is not read', async () => {
+    let [sent, isCanceled] = [0, false]
     const endless = new ReadableStream<Uint8Array>(
       {
         pull: (controller) => {
@@ -215,45 +198,34 @@ describe('documents', () => {
           controller.enqueue(new Uint8Array(65_536).fill(0xff))
         },
         cancel: () => {
-          left = true
+          isCanceled = true
         },
       },
       { highWaterMark: 0 },
     )
-    const attempt = evidence.addDocument(target, { ...PORTRAIT, stream: endless })
-    await expect(attempt).rejects.toBeInstanceOf(DocumentTooLargeError)
+    await expect(upload(endless)).rejects.toBeInstanceOf(DocumentTooLargeError)
     expect(sent).toBeLessThanOrEqual(DOCUMENT_BYTES_MAX + 65_536)
-    expect(left).toBe(true)
+    expect(isCanceled).toBe(true)
   })
 
-  test('that stop arriving are given up', async () => {
-    const { evidence, session } = parts
-    const target = await session(demo)
+  test('whose upload stalls is refused', async () => {
     const stream = new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(IMAGE.subarray(0, 10)) })
-    const attempt = evidence.addDocument(target, { ...PORTRAIT, stream })
-    await expect(attempt).rejects.toThrow('timed out')
+    await expect(upload(stream)).rejects.toThrow('timed out')
   })
 
-  test('in tiny chunks are refused, since each chunk costs time', async () => {
-    const target = await parts.session(demo)
-    const pieces = async (count: number, size: number) =>
-      parts.evidence
-        .addDocument(target, { ...PORTRAIT, stream: streamOf(Buffer.alloc(count * size, 'x'), size) })
-        .catch((error: unknown) => error)
-    expect(await pieces(5_000, 1)).toBeInstanceOf(BodyFragmentedError)
-    expect(await pieces(5_000, 300)).toBeInstanceOf(DocumentTypeError)
-  })
-
-  test('whose sender goes away are given up', async () => {
-    const target = await parts.session(demo)
+  test('whose sender disconnects is refused', async () => {
     const stream = new ReadableStream<Uint8Array>({ start: (controller) => controller.error(new Error('gone')) })
-    const attempt = parts.evidence.addDocument(target, { ...PORTRAIT, stream })
-    await expect(attempt).rejects.toBeInstanceOf(DocumentInvalidError)
+    await expect(upload(stream)).rejects.toBeInstanceOf(DocumentInvalidError)
   })
 
-  test('of the wrong kind are refused: by content, by what they were sent as, by what was asked for', async () => {
-    const { session, add } = parts
-    const target = await session(demo)
+  test('in tiny chunks is refused, because each chunk costs time', async () => {
+    const inChunks = (count: number, size: number) => upload(streamOf(Buffer.alloc(count * size, 'x'), size))
+    await expect(inChunks(5_000, 1)).rejects.toBeInstanceOf(BodyFragmentedError)
+    await expect(inChunks(5_000, 300)).rejects.toBeInstanceOf(DocumentTypeError)
+  })
+
+  test('is refused if its content does not match its declared type or its kind, or is malformed', async () => {
+    const { add } = parts
     for (const [bytes, options] of [
       [Buffer.from('<html>'), {}],
       [emptyZip(), { declaredType: 'image/jpeg' }],
@@ -276,47 +248,40 @@ describe('documents', () => {
     }
   })
 
-  test('are as many as the kind allows, also when they come at the same moment', async () => {
-    const { session, add } = parts
-    const target = await session(demo)
-    const outcomes = await Promise.allSettled([1, 2].map(() => add(target, IMAGE, { kind: 'portrait' })))
+  test('over the limit of its kind is refused, also if two arrive at the same moment', async () => {
+    const addPortrait = () => parts.add(target, IMAGE, { kind: 'portrait' })
+    const outcomes = await Promise.allSettled([addPortrait(), addPortrait()])
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
-    await expect(add(target, IMAGE, { kind: 'portrait' })).rejects.toBeInstanceOf(DocumentLimitError)
+    await expect(addPortrait()).rejects.toBeInstanceOf(DocumentLimitError)
     expect(parts.fileNames().length).toBe(1)
   })
 
-  test('are taken in a few at a time', async () => {
-    const { session, add } = parts
-    const target = await session(demo)
-    const outcomes = await Promise.allSettled([1, 2, 3].map(() => add(target, IMAGE)))
+  test('is refused while the session has two uploads in progress', async () => {
+    const outcomes = await Promise.allSettled([1, 2, 3].map(() => parts.add(target, IMAGE)))
     const refused = outcomes.filter(({ status }) => status === 'rejected')
     expect(refused.map((outcome) => (outcome as PromiseRejectedResult).reason)).toEqual([expect.any(EvidenceBusyError)])
-    // The places are free again.
-    await add(target, IMAGE)
+    await parts.add(target, IMAGE)
     expect(parts.fileNames().length).toBe(3)
   })
 
-  test('whose senders withhold bytes hold no slot of those that arrive whole, and are given up at the lowest rate', async () => {
-    await parts.remove()
-    parts = await openEvidence({
+  test('that arrives too slowly is refused, and holds no slot that complete uploads need', async () => {
+    await reopen({
       uploadLimits: { ...UPLOAD_LIMITS, opened: 1 },
       uploadPace: { timeLimitMs: 60_000, graceMs: 300, bytesPerSecondMin: 1_000_000 },
     })
-    const [slow, other] = await Promise.all([parts.createOrganization('slow'), parts.createOrganization('other')])
+    const slow = await parts.createOrganization('slow')
     const withheld = async () => {
       const stream = new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(IMAGE.subarray(0, 9)) })
-      return parts.evidence
-        .addDocument(await parts.session(slow), { ...PORTRAIT, stream })
-        .catch((error: unknown) => error)
+      return upload(stream, await parts.session(slow)).catch((error: unknown) => error)
     }
-    const under = Array.from({ length: 5 }, withheld)
-    await parts.add(await parts.session(other), IMAGE)
-    for (const outcome of await Promise.all(under)) {
+    const inProgress = Array.from({ length: 5 }, withheld)
+    await parts.add(target, IMAGE)
+    for (const outcome of await Promise.all(inProgress)) {
       expect(outcome).toMatchObject({ detail: expect.stringContaining('timed out') })
     }
   })
 
-  test('that arrive leave places to other organizations, and to other addresses and sessions of theirs', () => {
+  test('in progress leaves slots to other organizations, addresses and sessions', () => {
     const { acquireArrival } = createUploadSlots()
     const arrive = (organizationId: string, id: string, address: string) => {
       try {
@@ -325,35 +290,30 @@ describe('documents', () => {
         return null
       }
     }
-    /** Uploads from as many addresses and sessions as may be. @returns those that are admitted */
+    /** @returns the number of admitted uploads of 100, each with its own address and session */
     const fill = (organizationId: string) =>
       Array.from({ length: 100 }, (_, index) => arrive(organizationId, `${organizationId}${index}`, `${index}`)).filter(
         (release) => release !== null,
-      )
+      ).length
     expect([1, 2, 3].map(() => arrive('a', 'one', 'x') !== null)).toEqual([true, true, false])
-    const others = Array.from({ length: 10 }, (_, index) => arrive('a', `other${index}`, 'x')).filter(Boolean)
-    expect(others.length).toBe(4)
+    expect(Array.from({ length: 10 }, (_, index) => arrive('a', `other${index}`, 'x')).filter(Boolean).length).toBe(4)
     expect(arrive('a', 'own', 'y')).not.toBeNull()
-    expect(['a', 'b', 'c', 'd'].map((organizationId) => fill(organizationId).length)).toEqual([9, 12, 9, 7])
+    expect(['a', 'b', 'c', 'd'].map(fill)).toEqual([9, 12, 9, 7])
     const release = arrive('e', 'late', 'x')
     expect(release).not.toBeNull()
     release?.()
-    expect(fill('e').length).toBe(5)
+    expect(fill('e')).toBe(5)
   })
 
-  test('are opened by turns of organizations, and of addresses within each', async () => {
+  test('is opened in turns between organizations, and between addresses within each', async () => {
     const { acquireOpening } = createUploadSlots({ ...UPLOAD_LIMITS, opened: 3, openedPerOrganization: 2 })
     const opened: string[] = []
     const releases: (() => void)[] = []
-    const open = (organizationId: string, address: string) =>
-      acquireOpening({ organizationId }, address).then((release) => {
-        opened.push(`${organizationId}${address}`)
-        releases.push(release)
-      })
     const all = Promise.all(
-      ['ax', 'ax', 'ax', 'ax', 'ay', 'bx', 'bx', 'bx', 'cx'].map(([organizationId = '', address = '']) =>
-        open(organizationId, address),
-      ),
+      ['ax', 'ax', 'ax', 'ax', 'ay', 'bx', 'bx', 'bx', 'cx'].map(async (upload) => {
+        releases.push(await acquireOpening({ organizationId: upload[0] ?? '' }, upload[1] ?? ''))
+        opened.push(upload)
+      }),
     )
     await nextTurn()
     expect(opened.join(' ')).toBe('ax ax bx')
@@ -365,112 +325,99 @@ describe('documents', () => {
     expect(opened.join(' ')).toBe('ax ax bx cx ay bx ax bx ax')
   })
 
-  test('whose session is closed meanwhile leave no file', async () => {
-    const { session, add, move } = parts
-    const target = await session(demo)
-    await move(demo, target.id, 'submitted')
-    await expect(add(target, IMAGE)).rejects.toBeInstanceOf(SessionClosedError)
+  test('is refused without leaving a file if its session has closed', async () => {
+    await parts.move(demo, target.id, 'submitted')
+    await expect(parts.add(target, IMAGE)).rejects.toBeInstanceOf(SessionClosedError)
     await expect(parts.evidence.putFields(target, { country: 'DE' })).rejects.toBeInstanceOf(SessionClosedError)
     expect(parts.fileNames()).toEqual([])
   })
 
-  test('that were touched on the disk are not handed on', async () => {
-    const { evidence, session, add, folder } = parts
-    const target = await session(demo)
+  test('whose file was changed, truncated or deleted cannot be read', async () => {
     const large = Buffer.concat([pdf().subarray(0, -6), Buffer.alloc(200_000, '%filler\n'), Buffer.from('%%EOF\n')])
-    const { id } = await add(target, large)
-    const [name = ''] = parts.fileNames()
-    const path = join(folder, name)
+    const { id } = await parts.add(target, large)
+    const path = join(parts.folder, parts.fileNames()[0] ?? '')
     const sealed = readFileSync(path)
-    const read = async (): Promise<Buffer> => readAll((await evidence.openDocument(target, id, 'operator:ada'))!.stream)
-    expect((await read()).equals(large)).toBe(true)
+    expect((await openDocument(id)).equals(large)).toBe(true)
     const flipped = Buffer.from(sealed)
     flipped[100_000]! ^= 1
     writeFileSync(path, flipped)
-    await expect(read()).rejects.toBeInstanceOf(EvidenceUnreadableError)
+    await expect(openDocument(id)).rejects.toBeInstanceOf(EvidenceUnreadableError)
     writeFileSync(path, sealed)
     truncateSync(path, 11 + 65_552)
-    await expect(read()).rejects.toBeInstanceOf(EvidenceUnreadableError)
+    await expect(openDocument(id)).rejects.toBeInstanceOf(EvidenceUnreadableError)
     unlinkSync(path)
-    await expect(read()).rejects.toBeInstanceOf(EvidenceUnreadableError)
+    await expect(openDocument(id)).rejects.toBeInstanceOf(EvidenceUnreadableError)
     await parts.evidence.removeDocument(target, id)
   })
 })
 
-describe('another organization', () => {
-  test('can not tell a session that is not its own from none', async () => {
-    const { evidence, session, add, createOrganization } = parts
-    const other = await createOrganization('other')
-    const target = await session(demo)
-    const { id } = await add(target, IMAGE)
-    const foreign = { ...target, organizationId: other }
-    for (const attempt of [
-      () => evidence.putFields(foreign, { country: 'DE' }),
-      () => evidence.readFields(foreign, 'operator:eve'),
-      () => add(foreign, IMAGE),
-      () => evidence.listEvidence(foreign),
-      () => evidence.openDocument(foreign, id, 'operator:eve'),
-      () => evidence.removeDocument(foreign, id),
-      () => evidence.missing(foreign),
-      () => evidence.eraseSession(foreign, 'operator:eve'),
-    ]) {
-      await expect(attempt()).rejects.toBeInstanceOf(SessionUnknownError)
-    }
-    const own = await session(other)
-    expect(await evidence.openDocument(own, id, 'operator:eve')).toBeNull()
-    expect(await evidence.removeDocument(own, id)).toBe(false)
-    expect(await parts.reads(target)).toEqual([])
-    expect((await evidence.listEvidence(target)).documents.length).toBe(1)
-  })
+test('another organization cannot distinguish a foreign session from an unknown one', async () => {
+  const { evidence, session, add, createOrganization } = parts
+  const other = await createOrganization('other')
+  const { id } = await add(target, IMAGE)
+  const foreign = { ...target, organizationId: other }
+  for (const attempt of [
+    () => evidence.putFields(foreign, { country: 'DE' }),
+    () => evidence.readFields(foreign, 'operator:eve'),
+    () => add(foreign, IMAGE),
+    () => evidence.listEvidence(foreign),
+    () => evidence.openDocument(foreign, id, 'operator:eve'),
+    () => evidence.removeDocument(foreign, id),
+    () => evidence.missing(foreign),
+    () => evidence.eraseSession(foreign, 'operator:eve'),
+  ]) {
+    await expect(attempt()).rejects.toBeInstanceOf(SessionUnknownError)
+  }
+  const own = await session(other)
+  expect(await evidence.openDocument(own, id, 'operator:eve')).toBeNull()
+  expect(await evidence.removeDocument(own, id)).toBe(false)
+  expect(await parts.reads(target)).toEqual([])
+  expect((await listDocuments()).length).toBe(1)
 })
 
-test('a record moved to another session, organization or document opens nothing', async () => {
-  const { files, keys, store, add, session, createOrganization } = parts
+test('a record cannot be opened as part of another session, organization or document', async () => {
+  const { files, keys, store, session, createOrganization } = parts
   const vault = createVault({ files, keys })
-  const mine = await session(demo)
   const other = await session(demo)
   const theirs = await session(await createOrganization('other'))
-  await add(mine, IMAGE)
-  const target = { organizationId: demo, sessionId: mine.id }
-  const [record] = await store.evidence.list(target)
+  await parts.add(target, IMAGE)
+  const own = { organizationId: demo, sessionId: target.id }
+  const [record] = await store.evidence.list(own)
   if (record === undefined) throw new Error('no record')
-  expect(await vault.fileName(target, record)).toBe('passport.jpg')
+  expect(await vault.fileName(own, record)).toBe('passport.jpg')
   for (const [where, what] of [
     [{ organizationId: demo, sessionId: other.id }, record],
     [{ organizationId: theirs.organizationId, sessionId: theirs.id }, record],
-    [target, { ...record, id: 'evidence_0000000000000000' }],
+    [own, { ...record, id: 'evidence_0000000000000000' }],
   ] as const) {
     await expect(vault.open(where, what)).rejects.toBeInstanceOf(EvidenceUnreadableError)
     await expect(vault.fileName(where, what)).rejects.toBeInstanceOf(EvidenceUnreadableError)
   }
 })
 
-describe('what is missing', () => {
-  test('is what the level asks for and nobody has handed in', async () => {
-    const { evidence, session, add } = parts
-    const target = await session(demo, 'kyb')
-    expect((await evidence.missing(target, 3)).length).toBe(5)
-    await evidence.putFields(target, { registeredName: 'ACME', registrationNumber: 'HRB 1', country: 'DE' })
-    expect(await evidence.missing(target, 1)).toEqual([{ part: 'document', kind: 'registration-document' }])
-    await add(target, pdf(), { kind: 'registration-document' })
-    expect(await evidence.missing(target, 2)).toEqual([])
-    expect(await evidence.missing(target, 3)).toEqual([{ part: 'field', name: 'owners' }])
-    await evidence.putFields(target, { owners: [{ name: 'A', sharePercent: 100 }] })
-    expect(await evidence.missing(target, 3)).toEqual([])
-  })
+test('missing evidence is required by the level and not yet submitted', async () => {
+  const { evidence, session, add } = parts
+  const business = await session(demo, 'kyb')
+  expect((await evidence.missing(business, 3)).length).toBe(5)
+  await evidence.putFields(business, { registeredName: 'ACME', registrationNumber: 'HRB 1', country: 'DE' })
+  expect(await evidence.missing(business, 1)).toEqual([{ part: 'document', kind: 'registration-document' }])
+  await add(business, pdf(), { kind: 'registration-document' })
+  expect(await evidence.missing(business, 2)).toEqual([])
+  expect(await evidence.missing(business, 3)).toEqual([{ part: 'field', name: 'owners' }])
+  await evidence.putFields(business, { owners: [{ name: 'A', sharePercent: 100 }] })
+  expect(await evidence.missing(business, 3)).toEqual([])
 })
 
-describe('erasing', () => {
-  test('ends all reading at once, keeps the record of who read, and is part of the history', async () => {
-    const { evidence, session, add, store, told } = parts
-    const target = await session(demo)
+describe('erasure', () => {
+  test('makes evidence unreadable at once, keeps the read records, and adds an event', async () => {
+    const { evidence, add, store, notified } = parts
     await evidence.putFields(target, { fullName: 'Jane' })
     const { id } = await add(target, IMAGE)
-    await evidence.openDocument(target, id, 'operator:ada')
-    expect(await evidence.eraseSession(target, 'operator:ada')).toBe(2)
+    await evidence.openDocument(target, id, ADA)
+    expect(await evidence.eraseSession(target, ADA)).toBe(2)
     expect(parts.fileNames()).toEqual([])
-    expect(await evidence.openDocument(target, id, 'operator:ada')).toBeNull()
-    expect(await evidence.readFields(target, 'operator:ada')).toEqual({})
+    expect(await evidence.openDocument(target, id, ADA)).toBeNull()
+    expect(await readFields()).toEqual({})
     expect(await evidence.listEvidence(target)).toEqual({ fields: [], documents: [] })
     expect((await parts.reads(target)).length).toBe(1)
     const events = await store.sessions.listEvents(demo, target.id)
@@ -478,42 +425,39 @@ describe('erasing', () => {
       [1, 'created', 'key:test'],
       [2, 'evidence-changed', 'person'],
       [3, 'evidence-changed', 'person'],
-      [4, 'evidence-erased', 'operator:ada'],
+      [4, 'evidence-erased', ADA],
     ])
-    expect(told.map((state) => state.session.sequence)).toEqual([2, 3, 4])
-    expect(await evidence.eraseSession(target, 'operator:ada')).toBe(0)
-    expect(told.at(-1)?.session.sequence).toBe(4)
+    expect(notified.map((state) => state.session.sequence)).toEqual([2, 3, 4])
+    expect(await evidence.eraseSession(target, ADA)).toBe(0)
+    expect(notified.at(-1)?.session.sequence).toBe(4)
   })
 
-  test('leaves a copy of the file that the same database can not open', async () => {
-    const { evidence, session, add, folder } = parts
-    const target = await session(demo)
-    const { id } = await add(target, IMAGE)
-    const [name = ''] = parts.fileNames()
-    const copy = readFileSync(join(folder, name))
+  test('makes copies of the file unreadable', async () => {
+    const { id } = await parts.add(target, IMAGE)
+    const path = join(parts.folder, parts.fileNames()[0] ?? '')
+    const copy = readFileSync(path)
     const [record] = await parts.store.evidence.list({ organizationId: demo, sessionId: target.id })
     expect(parts.everything().includes(Buffer.from(record!.wrappedKey))).toBe(true)
-    await evidence.eraseSession(target, 'operator:ada')
-    writeFileSync(join(folder, name), copy)
-    expect(await evidence.openDocument(target, id, 'operator:ada')).toBeNull()
-    unlinkSync(join(folder, name))
+    await parts.evidence.eraseSession(target, ADA)
+    writeFileSync(path, copy)
+    expect(await parts.evidence.openDocument(target, id, ADA)).toBeNull()
+    unlinkSync(path)
   })
 
-  test('of one document is for the person, while the session is open', async () => {
-    const { evidence, session, add, move } = parts
-    const target = await session(demo)
+  test('of one document is possible only while the session is open', async () => {
+    const { evidence, add, move } = parts
     const first = await add(target, IMAGE)
     const second = await add(target, IMAGE)
     expect(await evidence.removeDocument(target, first.id)).toBe(true)
     expect(await evidence.removeDocument(target, first.id)).toBe(false)
     await move(demo, target.id, 'submitted')
     await expect(evidence.removeDocument(target, second.id)).rejects.toBeInstanceOf(SessionClosedError)
-    expect((await evidence.listEvidence(target)).documents.map(({ id }) => id)).toEqual([second.id])
+    expect((await listDocuments()).map(({ id }) => id)).toEqual([second.id])
   })
 })
 
-describe('the retention of evidence', () => {
-  test('counts from the person’s last step: registering the wallet again keeps nothing', async () => {
+describe('evidence retention', () => {
+  test('starts at the last step of the person; another registration of the wallet does not extend it', async () => {
     const { store, clock, evidence, register } = parts
     const wallet = evmWallet(1)
     const { session } = await register(demo, { wallet })
@@ -523,13 +467,10 @@ describe('the retention of evidence', () => {
       clock.advance(9 * DAY_SECONDS)
       const again = await register(demo, { wallet, originUrl: `https://${registrations}.example/` })
       expect(again).toMatchObject({ created: false, session: { id: session.id } })
-      await store.sessions.addLink(demo, session.id, {
-        hash: new Uint8Array(32).fill(registrations + 1),
-        requiresProof: true,
-      })
+      const hash = new Uint8Array(32).fill(registrations + 1)
+      await store.sessions.addLink(demo, session.id, { hash, requiresProof: true })
     }
     expect(await listed()).toEqual([])
-    // A step of the person's own, and the days count anew.
     await evidence.putFields(session, { country: 'DE' })
     clock.advance(29 * DAY_SECONDS)
     await register(demo, { wallet })
@@ -538,26 +479,23 @@ describe('the retention of evidence', () => {
     expect(await listed()).toEqual([session.id])
   })
 
-  const handIn = async (to: 'completed' | 'rejected' | 'submitted' | 'pending', organizationId = demo) => {
-    const target = await parts.session(organizationId)
-    await parts.add(target, IMAGE)
-    if (to === 'completed') await parts.move(organizationId, target.id, 'submitted')
-    if (to !== 'pending') await parts.move(organizationId, target.id, to)
-    return target
+  const submitTo = async (to: 'completed' | 'rejected' | 'submitted' | 'pending', organizationId = demo) => {
+    const session = await parts.session(organizationId)
+    await parts.add(session, IMAGE)
+    if (to === 'completed') await parts.move(organizationId, session.id, 'submitted')
+    if (to !== 'pending') await parts.move(organizationId, session.id, to)
+    return session
   }
-  const kept = async (target: Awaited<ReturnType<typeof handIn>>): Promise<boolean> =>
-    (await parts.evidence.listEvidence(target)).documents.length > 0
+  const isKept = async (session: Session): Promise<boolean> =>
+    (await parts.evidence.listEvidence(session)).documents.length > 0
 
-  test('ends by what became of the session, and by the organization', async () => {
+  test('depends on the status of the session and on the organization', async () => {
     const { store, clock, sweep, createOrganization } = parts
     const other = await createOrganization('other')
     await store.evidenceRetention.set(demo, { completedDays: 10, rejectedDays: 5, abandonedDays: 2 })
-    const [completed, rejected, submitted, abandoned] = await Promise.all(
-      (['completed', 'rejected', 'submitted', 'pending'] as const).map((to) => handIn(to)),
-    )
-    const foreign = await handIn('pending', other)
-    const state = () => Promise.all([completed!, rejected!, submitted!, abandoned!, foreign].map(kept))
-
+    const sessions: Session[] = []
+    for (const to of ['completed', 'rejected', 'submitted', 'pending'] as const) sessions.push(await submitTo(to))
+    sessions.push(await submitTo('pending', other))
     clock.advance(2 * DAY_SECONDS)
     expect((await sweep()).sessions).toBe(0)
     for (const [seconds, left] of [
@@ -567,96 +505,70 @@ describe('the retention of evidence', () => {
       [20 * DAY_SECONDS, [false, false, true, false, false]],
     ] as const) {
       clock.advance(seconds)
-      expect<unknown>([(await sweep()).sessions, await state()]).toEqual([1, left])
+      expect<unknown>([(await sweep()).sessions, await Promise.all(sessions.map(isKept))]).toEqual([1, left])
     }
-    expect(await store.sessions.listEvents(demo, completed!.id)).toContainEqual(
+    expect(await store.sessions.listEvents(demo, sessions[0]!.id)).toContainEqual(
       expect.objectContaining({ kind: 'evidence-erased', actor: 'retention' }),
     )
   })
 
-  /** Days after the last step until the evidence of a session that was sent back is erased. */
-  const lastingDays = async (target: Awaited<ReturnType<typeof handIn>>): Promise<number> => {
+  /** Returns the days from the last step to the erasure of the evidence. */
+  const retainedDays = async (session: Session): Promise<number> => {
     parts.clock.advance(1)
     for (let days = 0; days < 20; days++) {
       await parts.sweep()
-      if (!(await kept(target))) return days
+      if (!(await isKept(session))) return days
       parts.clock.advance(DAY_SECONDS)
     }
     return Number.POSITIVE_INFINITY
   }
 
   test.each([
-    ['as long as if it had been rejected', { completedDays: 9, rejectedDays: 5, abandonedDays: 2 }, 5],
-    ['as long as an abandoned one, if that is longer', { completedDays: 9, rejectedDays: 5, abandonedDays: 7 }, 7],
-  ])('of a session that was submitted and sent back lasts %s', async (_how, days, expected) => {
-    await parts.store.evidenceRetention.set(demo, days)
-    const target = await handIn('submitted')
+    ['submitted', 'retry', 'the limit for rejected sessions', [9, 5, 2], 5],
+    ['submitted', 'retry', 'the limit for abandoned sessions if it is longer', [9, 5, 7], 7],
+    ['completed', 'retry', 'its completion', [9, 5, 2], 8],
+    ['completed', 'retry', 'the last step if that is longer', [3, 5, 2], 5],
+    ['completed', 'rejected', 'its completion', [9, 2, 2], 8],
+    ['completed', 'rejected', 'the last step if that is longer', [3, 5, 2], 5],
+  ] as const)('of a %s session that changes to %s is measured by %s', async (from, to, _rule, days, expected) => {
+    const [completedDays, rejectedDays, abandonedDays] = days
+    await parts.store.evidenceRetention.set(demo, { completedDays, rejectedDays, abandonedDays })
+    const session = await submitTo(from)
     parts.clock.advance(DAY_SECONDS)
-    await parts.move(demo, target.id, 'retry')
-    expect(await lastingDays(target)).toBe(expected)
+    await parts.move(demo, session.id, to, from === 'completed' ? { revoke: true } : {})
+    expect(await retainedDays(session)).toBe(expected)
   })
 
-  test.each([
-    ['retry', 'its completion', { completedDays: 9, rejectedDays: 5, abandonedDays: 2 }, 8],
-    ['retry', 'the last step, if that is longer', { completedDays: 3, rejectedDays: 5, abandonedDays: 2 }, 5],
-    ['rejected', 'its completion', { completedDays: 9, rejectedDays: 2, abandonedDays: 2 }, 8],
-    ['rejected', 'the last step, if that is longer', { completedDays: 3, rejectedDays: 5, abandonedDays: 2 }, 5],
-  ] as const)('of a session that was completed and revoked to %s counts from %s', async (to, _from, days, expected) => {
-    await parts.store.evidenceRetention.set(demo, days)
-    const target = await handIn('completed')
-    parts.clock.advance(DAY_SECONDS)
-    await parts.move(demo, target.id, to, { revoke: true })
-    expect(await lastingDays(target)).toBe(expected)
-  })
-
-  test('waits for a day after the clock was set ahead, and takes no harm if it is set back', async () => {
+  test('erases nothing for a day after the clock jumps ahead, and nothing too early if the clock is set back', async () => {
     const { clock, sweep } = parts
-    const target = await handIn('pending')
+    const session = await submitTo('pending')
     const ahead = 40 * DAY_SECONDS
     clock.step(ahead)
     await expect(sweep()).rejects.toBeInstanceOf(ClockAheadError)
     clock.advance(DAY_SECONDS - 1)
     await expect(sweep()).rejects.toBeInstanceOf(ClockAheadError)
     clock.step(-ahead)
-    expect([(await sweep()).sessions, await kept(target)]).toEqual([0, true])
+    expect([(await sweep()).sessions, await isKept(session)]).toEqual([0, true])
     clock.step(ahead)
     await expect(sweep()).rejects.toBeInstanceOf(ClockAheadError)
     clock.advance(DAY_SECONDS)
-    expect([(await sweep()).sessions, await kept(target)]).toEqual([1, false])
+    expect([(await sweep()).sessions, await isKept(session)]).toEqual([1, false])
   })
 
-  test('is what the organization has set by the time the evidence is erased', async () => {
+  test('follows the setting at the time of the erasure', async () => {
     const { store, clock, evidence } = parts
-    const target = await handIn('pending')
+    const session = await submitTo('pending')
     clock.advance(31 * DAY_SECONDS)
     const [listed] = await store.evidenceRetention.listExpired(10)
     await store.evidenceRetention.set(demo, { completedDays: 10, rejectedDays: 5, abandonedDays: 40 })
     await evidence.eraseExpired(listed!)
-    expect(await kept(target)).toBe(true)
+    expect(await isKept(session)).toBe(true)
     clock.advance(10 * DAY_SECONDS)
     await evidence.eraseExpired(listed!)
-    expect(await kept(target)).toBe(false)
+    expect(await isKept(session)).toBe(false)
   })
 
-  test('starts again with each step of the person', async () => {
-    const { store, clock, sweep, evidence } = parts
-    await store.evidenceRetention.set(demo, { completedDays: 10, rejectedDays: 5, abandonedDays: 2 })
-    const target = await handIn('pending')
-    clock.advance(DAY_SECONDS * 1.5)
-    await evidence.putFields(target, { country: 'DE' })
-    clock.advance(DAY_SECONDS * 1.5)
-    expect((await sweep()).sessions).toBe(0)
-  })
-
-  test('is by default five years, one year and thirty days', async () => {
-    expect(await parts.store.evidenceRetention.find(demo)).toEqual({
-      completedDays: 1_826,
-      rejectedDays: 365,
-      abandonedDays: 30,
-    })
-  })
-
-  test('ends only when nothing is left', async () => {
+  test('sweeps until no expired evidence is left', async () => {
     for (const count of [0, 100, 101, 250]) {
       const left = Array.from({ length: count }, (_, at) => ({ organizationId: demo, sessionId: `ses_${at}` }))
       const sweep = createRetentionSweep({
@@ -670,9 +582,9 @@ describe('the retention of evidence', () => {
     }
   })
 
-  test('takes files that no row names, once they are old, and no others', async () => {
+  test('deletes old files without a row, and no other files', async () => {
     const { clock, sweep, folder, files } = parts
-    await handIn('pending')
+    await submitTo('pending')
     const [live] = parts.fileNames()
     await files.write(
       (async function* () {
@@ -681,7 +593,7 @@ describe('the retention of evidence', () => {
     )
     writeFileSync(join(folder, `${'a'.repeat(32)}.tmp`), 'half written')
     writeFileSync(join(folder, 'README'), 'not ours')
-    // Files carry the time of the machine, far after the clock of the test.
+    // Files have the time of the machine, which is far ahead of the test clock.
     expect((await sweep()).files).toBe(0)
     clock.advance(100 * 365 * DAY_SECONDS)
     const [completedDays, rejectedDays, abandonedDays] = [36_500, 36_500, 36_500]
@@ -692,10 +604,9 @@ describe('the retention of evidence', () => {
   })
 })
 
-describe('a failure on the way', () => {
+describe('a failure', () => {
   test('of the store leaves no file behind', async () => {
-    const { session, add, store } = parts
-    const target = await session(demo)
+    const { add, store } = parts
     const { addDocument } = store.evidence
     Object.assign(store.evidence, { addDocument: () => Promise.reject(new Error('the disk is full')) })
     await expect(add(target, IMAGE)).rejects.toThrow('the disk is full')
@@ -703,13 +614,10 @@ describe('a failure on the way', () => {
     expect(parts.fileNames()).toEqual([])
   })
 
-  test('of the disk is 503, and leaves no row behind', async () => {
-    const { session, add, evidence } = parts
-    const target = await session(demo)
-    await add(target, IMAGE)
-    const stream = streamOf(IMAGE)
-    const files = parts.files
-    const write = files.write
+  test('of the disk leaves no row behind', async () => {
+    await parts.add(target, IMAGE)
+    const { files } = parts
+    const { write } = files
     Object.assign(files, {
       write: () =>
         write(
@@ -719,10 +627,9 @@ describe('a failure on the way', () => {
           })(),
         ),
     })
-    const attempt = evidence.addDocument(target, { ...PORTRAIT, stream })
-    await expect(attempt).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' })
+    await expect(upload(streamOf(IMAGE))).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' })
     Object.assign(files, { write })
     expect(parts.fileNames().length).toBe(1)
-    expect((await evidence.listEvidence(target)).documents.length).toBe(1)
+    expect((await listDocuments()).length).toBe(1)
   })
 })

@@ -1,5 +1,4 @@
-// Pictures and papers for tests, made here. The library that writes them is a test's tool: the service itself never loads
-// it outside the process that may be killed.
+// Generated images and documents. The service loads sharp only in the decoder process.
 import sharp from 'sharp'
 
 export const jpeg = (width = 40, height = 30): Promise<Buffer> =>
@@ -17,7 +16,7 @@ export const webp = (width = 40, height = 30, lossless = false): Promise<Buffer>
     .webp({ lossless })
     .toBuffer()
 
-/** With a place, a name and an orientation in its metadata. */
+/** A JPEG with a name and an orientation in its metadata. */
 export const jpegWithMetadata = (text: string): Promise<Buffer> =>
   sharp({ create: { width: 40, height: 30, channels: 3, background: '#808080' } })
     .withMetadata({ orientation: 6, exif: { IFD0: { Artist: text, Copyright: text } } })
@@ -29,7 +28,7 @@ export const describeImage = async (bytes: Uint8Array) => {
   return { format, width, height, exif, orientation }
 }
 
-/** The smallest there is: one empty page. */
+/** A PDF with one empty page. */
 export const pdf = (inside = ''): Buffer =>
   Buffer.from(
     `%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R ${inside}>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n` +
@@ -37,7 +36,7 @@ export const pdf = (inside = ''): Buffer =>
     'latin1',
   )
 
-/** An archive without files: its end is all there is of it. */
+/** A ZIP archive without files: only the end-of-directory record. */
 export const emptyZip = (commentLength = 0): Buffer => {
   const end = Buffer.alloc(22)
   end.set([0x50, 0x4b, 0x05, 0x06])

@@ -1,4 +1,4 @@
-// Keys under keys: each organization's own, useless without the deployment's, for one purpose and one thing only.
+// Organization keys: useless without the deployment key, and each sealed value opens for one purpose and subject only.
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
@@ -29,12 +29,14 @@ const memoryStore = () => {
 }
 
 const SECRET = new Uint8Array(32).fill(7)
+const keysOver = (store: OrganizationKeyStore, number = 1) =>
+  createOrganizationKeys({ store, deploymentKeys: () => [keyOf(number)] })
 const refused = async (attempt: Promise<unknown>): Promise<void> => {
   await expect(attempt).rejects.toBeInstanceOf(EvidenceUnreadableError)
 }
 
 describe('sealed bytes', () => {
-  test('come back under the same key and context, and under no other', () => {
+  test('open with the same key and context, and with no other', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), fc.string(), fc.string(), (bytes, context, other) => {
         const sealed = sealBytes(keyOf(1), bytes, context)
@@ -45,7 +47,7 @@ describe('sealed bytes', () => {
     )
   })
 
-  test('are refused when a bit was changed or a byte is missing', () => {
+  test('are refused if a bit changed or a byte is missing', () => {
     const sealed = sealBytes(keyOf(1), SECRET, 'here')
     for (let at = 0; at < sealed.length; at++) {
       const changed = Uint8Array.from(sealed)
@@ -57,58 +59,43 @@ describe('sealed bytes', () => {
 })
 
 describe('organization keys', () => {
-  test('open what they sealed, after a restart too', async () => {
+  test('open sealed values after a restart, only for the same organization, purpose and subject', async () => {
     const { store } = memoryStore()
-    const first = createOrganizationKeys({ store, deploymentKeys: () => [keyOf(1)] })
-    const { sealed } = await first.seal('org_a', 'webhook secret', 'endpoint_1', SECRET)
-    const second = createOrganizationKeys({ store, deploymentKeys: () => [keyOf(1)] })
-    expect(await second.open('org_a', 'webhook secret', 'endpoint_1', sealed)).toEqual(SECRET)
-  })
-
-  test('open nothing of another organization, purpose or thing', async () => {
-    const { store } = memoryStore()
-    const keys = createOrganizationKeys({ store, deploymentKeys: () => [keyOf(1)] })
-    const { sealed } = await keys.seal('org_a', 'webhook secret', 'endpoint_1', SECRET)
+    const { sealed } = await keysOver(store).seal('org_a', 'webhook secret', 'endpoint_1', SECRET)
+    const keys = keysOver(store)
+    expect(await keys.open('org_a', 'webhook secret', 'endpoint_1', sealed)).toEqual(SECRET)
     await refused(keys.open('org_b', 'webhook secret', 'endpoint_1', sealed))
     await refused(keys.open('org_a', 'evidence data key', 'endpoint_1', sealed))
     await refused(keys.open('org_a', 'webhook secret', 'endpoint_2', sealed))
   })
 
-  test('are worth nothing without the deployment’s key, or in another organization’s row', async () => {
+  test('open nothing with another deployment key, or in the row of another organization', async () => {
     const { store, rows } = memoryStore()
-    const keys = createOrganizationKeys({ store, deploymentKeys: () => [keyOf(1)] })
-    const { sealed } = await keys.seal('org_a', 'webhook secret', 'endpoint_1', SECRET)
+    const { sealed } = await keysOver(store).seal('org_a', 'webhook secret', 'endpoint_1', SECRET)
     expect([...rows.values()].map(({ wrappedBy }) => wrappedBy)).toEqual([keyFingerprint(keyOf(1))])
-    await refused(
-      createOrganizationKeys({ store, deploymentKeys: () => [keyOf(2)] }).open('org_a', 'webhook secret', 'x', sealed),
-    )
+    await refused(keysOver(store, 2).open('org_a', 'webhook secret', 'x', sealed))
     rows.set('org_b', rows.get('org_a')!)
-    await refused(
-      createOrganizationKeys({ store, deploymentKeys: () => [keyOf(1)] }).seal('org_b', 'webhook secret', 'x', SECRET),
-    )
+    await refused(keysOver(store).seal('org_b', 'webhook secret', 'x', SECRET))
   })
 
-  test('are one key, also when two ask for a new one at the same moment in two processes', async () => {
+  test('are created once, also if two processes create one at the same moment', async () => {
     const { store } = memoryStore()
-    const [one, two] = [1, 2].map(() => createOrganizationKeys({ store, deploymentKeys: () => [keyOf(1)] }))
+    const processes = [keysOver(store), keysOver(store)]
     const sealed = await Promise.all(
-      [one!, two!].map((keys) => keys.seal('org_a', 'webhook secret', 'endpoint_1', SECRET)),
+      processes.map((keys) => keys.seal('org_a', 'webhook secret', 'endpoint_1', SECRET)),
     )
-    for (const keys of [one!, two!]) {
+    for (const keys of processes) {
       for (const { sealed: bytes } of sealed)
         expect(await keys.open('org_a', 'webhook secret', 'endpoint_1', bytes)).toEqual(SECRET)
     }
   })
 
-  test('are asked for again after the store failed', async () => {
+  test('are read again after the store failed', async () => {
     const { store } = memoryStore()
     let broken = true
-    const keys = createOrganizationKeys({
-      deploymentKeys: () => [keyOf(1)],
-      store: {
-        ...store,
-        find: (organizationId) => (broken ? Promise.reject(new Error('down')) : store.find(organizationId)),
-      },
+    const keys = keysOver({
+      ...store,
+      find: (organizationId) => (broken ? Promise.reject(new Error('down')) : store.find(organizationId)),
     })
     await expect(keys.seal('org_a', 'webhook secret', 'x', SECRET)).rejects.toThrow('down')
     broken = false

@@ -1,5 +1,5 @@
-// Rotating the deployment's key beside a service that goes on: everything opens at every moment, whatever interrupts the
-// rotation, and with the new key alone at its end.
+// Rotation of the deployment key beside a running service: all secrets open at any time, also after an interruption, and
+// with the new key alone at the end.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { OrganizationKeyExchangedError } from '../../../src/domain/errors.ts'
 import type { Session } from '../../../src/domain/session.ts'
@@ -30,7 +30,7 @@ interface Filled {
 let parts: Awaited<ReturnType<typeof openEvidence>>
 let filled: Filled[]
 
-/** An organization with fields, a document and a webhook secret, sealed by a service that knows only the old key. */
+/** Creates an organization with fields, a document and a webhook secret, all sealed with the old key. */
 const fill = async (name: string): Promise<Filled> => {
   const organizationId = await parts.createOrganization(name)
   const session = await parts.session(organizationId)
@@ -58,7 +58,7 @@ afterEach(() => parts.remove())
 const keysWith = (...deploymentKeys: readonly [Uint8Array, ...Uint8Array[]]) =>
   createOrganizationKeys({ store: parts.store.organizationKeys, deploymentKeys: () => deploymentKeys })
 
-/** A service over what is stored. */
+/** A service over the stored data. */
 const serviceWith = (keys: ReturnType<typeof keysWith>, store = parts.store.evidence) =>
   createEvidence({
     store,
@@ -71,7 +71,7 @@ const serviceWith = (keys: ReturnType<typeof keysWith>, store = parts.store.evid
     vault: createVault({ files: createEvidenceFiles(parts.folder), keys }),
   })
 
-/** Everything of an organization, opened from what is stored now. */
+/** Opens all secrets of an organization from the store. */
 const openAll = async (keys: ReturnType<typeof keysWith>, { organizationId, session, endpointId }: Filled) => {
   const vault = createVault({ files: createEvidenceFiles(parts.folder), keys })
   const target = { organizationId, sessionId: session.id }
@@ -87,21 +87,31 @@ const openAll = async (keys: ReturnType<typeof keysWith>, { organizationId, sess
   return opened.sort()
 }
 
-const expected = (name: string): string[] => ['', `${name}.jpg`, `Ada of ${name}`, 'document'].sort()
-const expectAllOpen = async (keys: ReturnType<typeof keysWith>): Promise<void> => {
-  for (const organization of filled) expect(await openAll(keys, organization)).toEqual(expected(organization.name))
+const expectAllOpen = async (keys: ReturnType<typeof keysWith>, fullName = 'Ada'): Promise<void> => {
+  for (const organization of filled) {
+    const { name } = organization
+    const expected = ['', `${name}.jpg`, `${fullName} of ${name}`, 'document'].sort()
+    expect(await openAll(keys, organization)).toEqual(expected)
+  }
 }
 
-const rotate = (store: KeyRotationStore = parts.store.organizationKeys, wait = async () => undefined) =>
-  rotateDeploymentKey({ store, oldKey: TEST_DEPLOYMENT_KEY, newKey: NEW_KEY, wait })
-/** From one key to another. */
-const exchange = (oldKey: Uint8Array, newKey: Uint8Array) =>
-  rotateDeploymentKey({ store: parts.store.organizationKeys, oldKey, newKey, wait: async () => undefined })
+const exchange = (
+  oldKey: Uint8Array,
+  newKey: Uint8Array,
+  store: KeyRotationStore = parts.store.organizationKeys,
+  wait = async () => undefined,
+) => rotateDeploymentKey({ store, oldKey, newKey, wait })
+const rotate = (store?: KeyRotationStore, wait?: () => Promise<undefined>) =>
+  exchange(TEST_DEPLOYMENT_KEY, NEW_KEY, store, wait)
 
-test('wraps everything of every organization anew, and leaves the files alone', async () => {
+test('wraps all secrets of all organizations again, and the old key opens none', async () => {
+  // A copy of the old keys, with the organization's key in memory.
+  const oldKeys = keysWith(TEST_DEPLOYMENT_KEY)
+  await oldKeys.seal(filled[0]!.organizationId, 'webhook secret', 'x', SECRET)
   const before = await parts.store.organizationKeys.find(filled[0]!.organizationId)
   expect(await rotate()).toEqual({ organizations: 3, secrets: 9, unreadable: 0 })
   await expectAllOpen(keysWith(NEW_KEY))
+  await expect(openAll(oldKeys, filled[0]!)).rejects.toBeInstanceOf(EvidenceUnreadableError)
   for (const organization of filled) {
     await expect(openAll(keysWith(TEST_DEPLOYMENT_KEY), organization)).rejects.toBeInstanceOf(EvidenceUnreadableError)
     const row = await parts.store.organizationKeys.find(organization.organizationId)
@@ -110,16 +120,7 @@ test('wraps everything of every organization anew, and leaves the files alone', 
   expect(await rotate()).toEqual({ organizations: 0, secrets: 0, unreadable: 0 })
 })
 
-test('what the old key of the organization opened is worth nothing with it afterwards', async () => {
-  const [one] = filled
-  // A thief's copy: the organization's key is in its memory.
-  const oldKeys = keysWith(TEST_DEPLOYMENT_KEY)
-  await oldKeys.seal(one!.organizationId, 'webhook secret', 'x', SECRET)
-  await rotate()
-  await expect(openAll(oldKeys, one!)).rejects.toBeInstanceOf(EvidenceUnreadableError)
-})
-
-test('traces made before are found by those made afterwards', async () => {
+test('keeps the values of traces', async () => {
   const tracesWith = (keys: ReturnType<typeof keysWith>) => createTraces({ keys, store: parts.store.sessionTraces })
   const { organizationId } = filled[0]!
   const before = await tracesWith(parts.keys).valueOf(organizationId, 'document.number', 'L898902C3')
@@ -128,13 +129,13 @@ test('traces made before are found by those made afterwards', async () => {
   expect(await tracesWith(keysWith(NEW_KEY)).valueOf(organizationId, 'person.name', 'L898902C3')).not.toBe(before)
 })
 
-test('erased evidence stays erased', async () => {
+test('keeps erased evidence erased', async () => {
   await parts.evidence.eraseSession(filled[0]!.session, 'operator:ada')
   expect(await rotate()).toMatchObject({ organizations: 3, secrets: 7 })
   expect(await openAll(keysWith(NEW_KEY), filled[0]!)).toEqual([])
 })
 
-test('more documents than one batch are all wrapped anew', async () => {
+test('wraps more documents than one batch', async () => {
   const { organizationId, session } = filled[0]!
   const { sealed } = await parts.keys.seal(organizationId, 'evidence data key', 'any', new Uint8Array(32))
   for (let at = 0; at < 450; at++) {
@@ -144,12 +145,12 @@ test('more documents than one batch are all wrapped anew', async () => {
       [organizationId, session.id, `evidence_${String(at).padStart(4, '0')}`, `${at}`, sealed],
     )
   }
-  // Sealed for another thing, so they open for none of these ids: each is looked at once and counted.
+  // Sealed for another purpose, so each is counted as unreadable.
   expect(await rotate()).toEqual({ organizations: 3, secrets: 9, unreadable: 450 })
 })
 
 describe('beside a running service', () => {
-  test('what it sealed by the old key is not stored after the exchange, and is sealed again', async () => {
+  test('evidence that was sealed with the old key is sealed again before it is stored', async () => {
     const { organizationId, session } = filled[0]!
     const keys = keysWith(...BOTH)
     const vault = createVault({ files: createEvidenceFiles(parts.folder), keys })
@@ -167,7 +168,7 @@ describe('beside a running service', () => {
       OrganizationKeyExchangedError,
     )
 
-    // A whole rotation between sealing and storing.
+    // A whole rotation happens between sealing and storing.
     let exchanged = false
     const evidence = serviceWith(keys, {
       ...parts.store.evidence,
@@ -183,7 +184,7 @@ describe('beside a running service', () => {
     await evidence.addDocument(session, { ...upload, stream: streamOf(await jpeg()) })
     expect(exchanged).toBe(true)
     expect(await openAll(keysWith(TEST_DEPLOYMENT_KEY), filled[0]!)).toContain('late.jpg')
-    // The refused ones left no file: fields and a document of three organizations, and this one; the first was ours.
+    // Fields and a document of each organization, the record above, and this upload; the refused one left no file.
     expect(parts.fileNames()).toHaveLength(8)
   })
 
@@ -200,7 +201,7 @@ describe('beside a running service', () => {
     await expect(open(keysWith(...BOTH))).rejects.toBeInstanceOf(EvidenceUnreadableError)
   })
 
-  test('a webhook secret that is exchanged meanwhile is neither lost nor overwritten', async () => {
+  test('a webhook secret that is replaced during the rotation is kept', async () => {
     const { organizationId, endpointId } = filled[0]!
     const keys = keysWith(...BOTH)
     const { organizationKeys, webhookEndpoints } = parts.store
@@ -209,7 +210,7 @@ describe('beside a running service', () => {
     await rotate({
       ...organizationKeys,
       exchangeSecrets: async (organization, exchanges) => {
-        // Between what the rotation has read and what it writes.
+        // Between the read and the write of the rotation.
         if (organization === organizationId && !done) {
           done = true
           const { sealed } = await keys.seal(organizationId, 'webhook secret', endpointId, newer)
@@ -232,8 +233,8 @@ describe('beside a running service', () => {
   })
 })
 
-describe('interrupted', () => {
-  /** The store, whose write number `at` fails: before it is made, or after. */
+describe('a rotation that is interrupted', () => {
+  /** The store, whose write number `at` fails: before or after it. */
   const failingAt = (at: number, after: boolean): KeyRotationStore & { readonly writes: () => number } => {
     const { organizationKeys } = parts.store
     let writes = 0
@@ -251,46 +252,43 @@ describe('interrupted', () => {
     }
   }
 
-  // Of three organizations: the exchange of the key, webhooks, documents and fields, and the old key's end.
+  // For each of three organizations: the exchange of the key, webhooks, documents and fields, and the end of the old key.
   const WRITES = 3 * 4
 
-  test(`there are ${WRITES} writes`, async () => {
+  test(`makes ${WRITES} writes`, async () => {
     const store = failingAt(0, false)
     await rotate(store)
     expect(store.writes()).toBe(WRITES)
   })
 
-  for (const after of [false, true]) {
-    for (let at = 1; at <= WRITES; at++) {
-      test(`${after ? 'after' : 'before'} write ${at}: all opens, what comes meanwhile too, and it goes on`, async () => {
-        const running = keysWith(...BOTH)
-        await expectAllOpen(running)
-        await expect(rotate(failingAt(at, after))).rejects.toThrow('power cut')
-        await expectAllOpen(running)
-        await expectAllOpen(keysWith(...BOTH))
-        for (const { name, session } of filled) {
-          await serviceWith(running).putFields(session, { fullName: `Ada of ${name} again` })
-        }
-        await rotate()
-        for (const organization of filled) {
-          const opened = ['', `${organization.name}.jpg`, `Ada of ${organization.name} again`, 'document'].sort()
-          for (const keys of [running, keysWith(NEW_KEY)]) expect(await openAll(keys, organization)).toEqual(opened)
-        }
-        expect(await parts.store.organizationKeys.organizationsToRotate(keyFingerprint(NEW_KEY))).toEqual([])
-      })
-    }
-  }
+  const writes = Array.from({ length: WRITES }, (_, index) => index + 1)
+  test.each(writes.flatMap((at) => [['before', at] as const, ['after', at] as const]))(
+    '%s write %d leaves all secrets readable, accepts new ones, and can be resumed',
+    async (when, at) => {
+      const running = keysWith(...BOTH)
+      await expectAllOpen(running)
+      await expect(rotate(failingAt(at, when === 'after'))).rejects.toThrow('power cut')
+      await expectAllOpen(running)
+      await expectAllOpen(keysWith(...BOTH))
+      for (const { name, session } of filled) {
+        await serviceWith(running).putFields(session, { fullName: `Grace of ${name}` })
+      }
+      await rotate()
+      for (const keys of [running, keysWith(NEW_KEY)]) await expectAllOpen(keys, 'Grace')
+      expect(await parts.store.organizationKeys.organizationsToRotate(keyFingerprint(NEW_KEY))).toEqual([])
+    },
+  )
 
-  test('and the next key was replaced by a third: nothing is lost', async () => {
+  test('and followed by a third key loses nothing', async () => {
     await expect(rotate(failingAt(3, false))).rejects.toThrow('power cut')
     const third = new Uint8Array(32).fill(5)
-    // Neither key of the second rotation wrapped those that were done.
+    // Neither key of the second rotation wrapped the finished organizations.
     await expect(exchange(TEST_DEPLOYMENT_KEY, third)).rejects.toBeInstanceOf(EvidenceUnreadableError)
     await expectAllOpen(keysWith(third, ...BOTH))
   })
 })
 
-test('a row that no key opens is counted and stops nothing', async () => {
+test('counts a row that no key opens, and continues', async () => {
   await parts.store.database.execute('UPDATE webhook_endpoints SET sealed_secret = ? WHERE id = ?', [
     new Uint8Array(60),
     filled[0]!.endpointId,

@@ -1,4 +1,4 @@
-// Documents and the scanner: the real clamd with one signature, for the EICAR test string, and sockets that misbehave.
+// The document scanner: a real clamd with one signature, for the EICAR test string, and faulty sockets.
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
@@ -17,7 +17,7 @@ import { openEvidence } from './support.ts'
 
 setDefaultTimeout(60_000)
 const CLAMD = Bun.which('clamd', { PATH: `${process.env['PATH'] ?? ''}:/usr/sbin` })
-// In two halves, so that no scanner stumbles over this file.
+// Split, so that no scanner reports this file.
 const EICAR = `X5O!P%@AP[4\\PZX54(P^)7CC)7}$EICAR-STANDARD-${'ANTIVIRUS-TEST-FILE!$H+H*'}`
 const folder = newFolder()
 const closers: (() => void)[] = []
@@ -30,7 +30,7 @@ afterEach(async () => {
 const outcomeOf = (scanner: Scanner, bytes: Uint8Array): Promise<string | null | Error> =>
   scanner(bytes).catch((error: unknown) => error as Error)
 
-/** Listens and does to each connection what it is told. */
+/** Starts a server that handles each connection with `serve`. */
 const listen = async (serve: (socket: Socket) => void): Promise<ScannerAddress> => {
   const server = createServer(serve)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -65,9 +65,7 @@ describe.skipIf(CLAMD === null)(CLAMD === null ? 'clamd (not installed)' : 'clam
       ].join('\n'),
     )
     child = Bun.spawn([CLAMD ?? '', '-c', join(folder, 'clamd.conf')], {
-      stdin: 'ignore',
-      stdout: 'ignore',
-      stderr: 'ignore',
+      stdio: ['ignore', 'ignore', 'ignore'],
     })
     watchdog = startWatchdog(child.pid, null)
     const scanner = createClamd({ address: { path }, timeLimitMs: 2_000 })
@@ -82,7 +80,7 @@ describe.skipIf(CLAMD === null)(CLAMD === null ? 'clamd (not installed)' : 'clam
     await watchdog?.dismiss()
   })
 
-  test('finds what its signatures say, over both kinds of socket, in large documents too', async () => {
+  test('finds signatures over both kinds of socket, also in large documents', async () => {
     for (const address of addresses) {
       const scanner = createClamd({ address })
       expect(await scanner(Buffer.from(EICAR))).toBe('Countersign.Test.EICAR.UNOFFICIAL')
@@ -92,20 +90,17 @@ describe.skipIf(CLAMD === null)(CLAMD === null ? 'clamd (not installed)' : 'clam
     }
   })
 
-  test('can not say of what is larger than it takes', async () => {
+  test('returns an error for a file over its size limit', async () => {
     expect(await outcomeOf(createClamd({ address: { path } }), Buffer.alloc(3_000_000))).toBeInstanceOf(Error)
   })
 
-  test('keeps a document out, and the audit log says so', async () => {
+  test('blocks an infected document, and the audit log records it', async () => {
     const { parts, identity, session } = await openParts({ path }, 'refuse')
     const infected = pdf(`/Title(${EICAR})`)
     expect(await add(parts, session, infected)).toBeInstanceOf(DocumentInfectedError)
-    const { documents } = await parts.evidence.listEvidence(session)
-    expect(documents).toEqual([])
-    const { items } = await identity.store.audit.page(
-      { organizationId: session.organizationId },
-      { limit: 10, after: null },
-    )
+    expect((await parts.evidence.listEvidence(session)).documents).toEqual([])
+    const { organizationId } = session
+    const { items } = await identity.store.audit.page({ organizationId }, { limit: 10, after: null })
     expect(items[0]).toMatchObject({
       action: 'evidence.infected',
       subject: session.id,
@@ -130,20 +125,13 @@ const openParts = async (scanner: ScannerAddress, scannerAway: 'refuse' | 'allow
   })
   return { parts, identity: opened, session: await opened.session(await opened.createOrganization('acme')), warnings }
 }
+const BILL = { kind: 'proof-of-address', fileName: 'bill.pdf', declaredType: '', address: '' } as const
 type Opened = Awaited<ReturnType<typeof openParts>>
 const add = (parts: Opened['parts'], session: Opened['session'], bytes: Uint8Array): Promise<unknown> =>
-  parts.evidence
-    .addDocument(session, {
-      kind: 'proof-of-address',
-      fileName: 'bill.pdf',
-      declaredType: '',
-      address: '',
-      stream: streamOf(bytes),
-    })
-    .catch((error: unknown) => error)
+  parts.evidence.addDocument(session, { ...BILL, stream: streamOf(bytes) }).catch((error: unknown) => error)
 
-describe('a scanner that can not say', () => {
-  test('is away, silent, talkative or of another kind: an error each time, within its time', async () => {
+describe('a scanner without a verdict', () => {
+  test('returns an error in time: unavailable, silent, too talkative or of another protocol', async () => {
     const silent = (): void => undefined
     const misbehaving: readonly ((socket: Socket) => void)[] = [
       silent,
@@ -167,7 +155,7 @@ describe('a scanner that can not say', () => {
     }
   })
 
-  test('makes uploads wait, or lets them through where the operator says so', async () => {
+  test('refuses uploads, or allows them if the operator configures it', async () => {
     const nowhere = { host: '127.0.0.1', port: freePort() }
     const refusing = await openParts(nowhere, 'refuse')
     const refused = await add(refusing.parts, refusing.session, pdf())
@@ -183,7 +171,7 @@ describe('a scanner that can not say', () => {
   })
 })
 
-test('its setting names a socket, and nothing else', () => {
+test('the setting is a socket', () => {
   expect(parseScanner('')).toBeNull()
   expect(parseScanner('unix:/run/clamav/clamd.ctl')).toEqual({ path: '/run/clamav/clamd.ctl' })
   expect(parseScanner('tcp:[::1]:3310')).toEqual({ host: '::1', port: 3_310 })

@@ -1,4 +1,4 @@
-// Documents at rest: whatever is written comes back, and whatever was touched does not.
+// Encrypted documents: they open unchanged, or not at all.
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
@@ -26,7 +26,7 @@ const refused = async (attempt: Promise<unknown>): Promise<void> => {
 }
 
 describe('a sealed stream', () => {
-  test('comes back as it was, however it is cut on the way in', async () => {
+  test('opens to the same bytes, whatever the chunks of the input', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(
@@ -44,14 +44,14 @@ describe('a sealed stream', () => {
     )
   })
 
-  test('has 16 bytes more a chunk, and never the same bytes twice', async () => {
+  test('has 16 additional bytes per chunk, and never the same bytes twice', async () => {
     const bytes = sample(CHUNK_BYTES * 2)
     const sealed = await seal(bytes)
     expect(sealed.length).toBe(HEADER_BYTES + 2 * PIECE_BYTES)
     expect(Buffer.from(sealed).equals(Buffer.from(await seal(bytes)))).toBe(false)
   })
 
-  test('is refused when any one bit was changed', async () => {
+  test('is refused if any bit changed', async () => {
     const sealed = await seal(sample(1_000))
     await fc.assert(
       fc.asyncProperty(fc.nat(sealed.length - 1), fc.nat(7), async (at, bit) => {
@@ -63,7 +63,7 @@ describe('a sealed stream', () => {
     )
   })
 
-  test('is refused when it was cut off, anywhere, also between two chunks', async () => {
+  test('is refused if it is truncated anywhere, also between two chunks', async () => {
     const sealed = await seal(sample(CHUNK_BYTES * 2 + 100))
     for (const length of [0, 5, HEADER_BYTES, HEADER_BYTES + 10, HEADER_BYTES + PIECE_BYTES, sealed.length - 1]) {
       await refused(open(sealed.subarray(0, length)))
@@ -71,7 +71,7 @@ describe('a sealed stream', () => {
     await refused(open(sealed.subarray(0, HEADER_BYTES + 2 * PIECE_BYTES)))
   })
 
-  test('is refused when its chunks were exchanged, repeated, left out or added', async () => {
+  test('is refused if its chunks are reordered, repeated, removed or added', async () => {
     const sealed = Buffer.from(await seal(sample(CHUNK_BYTES * 3)))
     const header = sealed.subarray(0, HEADER_BYTES)
     const chunk = (index: number): Buffer =>
@@ -82,7 +82,7 @@ describe('a sealed stream', () => {
     expect((await open(Buffer.concat([header, chunk(0), chunk(1), chunk(2)]))).length).toBe(CHUNK_BYTES * 3)
   })
 
-  test('opens with its own key, for its own place alone', async () => {
+  test('opens only with its own key and context', async () => {
     const sealed = await seal(sample(100))
     await refused(open(sealed, OTHER_KEY))
     await refused(open(sealed, KEY, 'org_b\nsession\nevidence_1'))
@@ -90,7 +90,7 @@ describe('a sealed stream', () => {
     await refused(open(Buffer.concat([sealed.subarray(0, HEADER_BYTES), other.subarray(HEADER_BYTES)])))
   })
 
-  test('hands on nothing of a chunk that does not hold', async () => {
+  test('returns nothing of an invalid chunk', async () => {
     const sealed = await seal(sample(CHUNK_BYTES * 2))
     sealed[HEADER_BYTES + PIECE_BYTES + 5]! ^= 1
     const stream = openStream(KEY, pieces(sealed, 1_000), CONTEXT)
@@ -98,7 +98,7 @@ describe('a sealed stream', () => {
     await refused(stream.next())
   })
 
-  test('lets go of its source when its reader leaves', async () => {
+  test('releases its source if its reader stops', async () => {
     const sealed = await seal(sample(CHUNK_BYTES * 3))
     let left = false
     async function* source(): AsyncGenerator<Uint8Array> {

@@ -1,4 +1,4 @@
-// Evidence over a real store and a real folder, with a clock that stands still and a decoder that hands pictures through.
+// Evidence over a real store and folder, with a manual clock and a decoder that returns images unchanged.
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -37,7 +37,7 @@ export const openEvidence = async (
   const folder = temporaryFolder()
   const files = createEvidenceFiles(folder.path)
   const keys = createOrganizationKeys({ store: store.organizationKeys, deploymentKeys: () => [TEST_DEPLOYMENT_KEY] })
-  const told: SessionState[] = []
+  const notified: SessionState[] = []
   const errors: unknown[] = []
   const evidence = createEvidence({
     store: store.evidence,
@@ -46,7 +46,7 @@ export const openEvidence = async (
     reencoder: options.reencoder ?? UNCHANGED,
     pdfChecker: options.pdfChecker ?? { check: (pdf) => checkPdf(pdf) },
     clock,
-    changed: (state) => void told.push(state),
+    changed: (state) => void notified.push(state),
     onError: (error) => void errors.push(error),
     uploadLimits: options.uploadLimits ?? UPLOAD_LIMITS,
     uploadPace: options.uploadPace ?? { ...UPLOAD_PACE, timeLimitMs: 200 },
@@ -82,17 +82,17 @@ export const openEvidence = async (
     }),
     files,
     keys,
-    told,
+    notified,
     errors,
     session,
     add,
     sweep,
     fileNames,
-    /** Who read what of a session. */
+    /** Read records of a session. */
     reads: ({ organizationId, id }: Pick<EvidenceSession, 'organizationId' | 'id'>) =>
       store.evidence.listReads({ organizationId, sessionId: id }),
     folder: folder.path,
-    /** Everything on the disk: the encrypted files, the database and its log. */
+    /** All bytes on disk: the encrypted files, the database and its log. */
     everything: (): Buffer => {
       const database = identity.path
       return Buffer.concat([

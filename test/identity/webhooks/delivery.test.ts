@@ -1,5 +1,4 @@
-// From an event to its receiver: told once it is true, signed, tried again and again, and given up in a way that can be
-// looked at and undone.
+// Delivery of webhooks: after the commit, signed, retried, and ended in a way that an operator can inspect and undo.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { SessionClosedError } from '../../../src/domain/session-errors.ts'
 import { ATTEMPTS_MAX, delayAfter } from '../../../src/identity/webhooks/deliver.ts'
@@ -25,41 +24,44 @@ afterEach(async () => {
   await parts.remove()
 })
 
-const listed = async (state?: 'waiting' | 'delivered' | 'dead') =>
-  (await parts.store.webhookMessages.page(demo, state === undefined ? {} : { state }, { after: null, limit: 100 }))
-    .items
+const listed = async (state?: 'waiting' | 'delivered' | 'dead', organizationId = demo) =>
+  (await parts.store.webhookMessages.page(organizationId, state ? { state } : {}, { after: null, limit: 100 })).items
+/** Adds an endpoint of the receiver, and registers sessions. @returns the endpoint */
+const addMessages = async (count = 1) => {
+  const endpoint = await parts.addEndpoint(demo, receiver.url)
+  for (let index = 0; index < count; index++) await parts.register(demo)
+  return endpoint
+}
+const respond = (status: number, headers = {}) =>
+  receiver.answerWith(() => new Response('countersign-canary-answer', { status, headers }))
+const neverRespond = () => receiver.answerWith(() => new Promise<never>(() => undefined))
 
 describe('an event', () => {
-  test('is told with the session as it left it, signed, once', async () => {
+  test('is sent signed and once, with the session after the event', async () => {
     const { addEndpoint, changes, connect, register, run, clock } = parts
     const { secret } = await addEndpoint(demo, receiver.url)
     const { session } = await register(demo, { wallet: evmWallet(1) })
     await connect(demo, session.id, evmWallet(1))
     const target = { organizationId: demo, sessionId: session.id }
     await changes.recordConsent({ ...target, version: 'v1', actor: 'person' })
-    await changes.changeStatus({
-      ...target,
-      to: 'retry',
-      actor: 'operator:ada',
-      publicComment: 'The picture is blurred.',
-      privateComment: 'countersign-canary-note',
-    })
+    const comments = { publicComment: 'The picture is blurred.', privateComment: 'countersign-canary-note' }
+    await changes.changeStatus({ ...target, to: 'retry', actor: 'operator:ada', ...comments })
     await markChecksMade(parts.store, demo, session.id)
     await changes.changeStatus({ ...target, to: 'completed', actor: 'operator:ada', override: 'person' })
     expect(await run()).toBe(5)
     expect(await run()).toBe(0)
 
-    const told = receiver.received
+    const bodies = receiver.received
       .map(({ body }) => body)
       .sort((a, b) => Number(a.data['sequence']) - Number(b.data['sequence']))
-    expect(told.map(({ type, data }) => [type, data['status'], data['sequence']])).toEqual([
+    expect(bodies.map(({ type, data }) => [type, data['status'], data['sequence']])).toEqual([
       ['session.created', 'pending', 1],
       ['session.wallets_changed', 'pending', 2],
       ['session.status_changed', 'retry', 4],
       ['session.checked', 'retry', 4],
       ['session.status_changed', 'completed', 5],
     ])
-    expect(told[0]).toEqual({
+    expect(bodies[0]).toEqual({
       type: 'session.created',
       timestamp: '2026-01-01T00:00:00.000Z',
       data: {
@@ -72,11 +74,13 @@ describe('an event', () => {
         sequence: 1,
       },
     })
-    expect(told[2]?.data['comment']).toBe('The picture is blurred.')
-    expect(told[4]?.data).toMatchObject({ completedAt: '2026-01-01T00:00:00.000Z', unverifiedWallets: [] })
-    expect(told[4]?.data['verifiedWallets']).toMatchObject([{ chain: 'ethereum' }])
-    expect(JSON.stringify(told)).not.toContain('canary')
-    expect(JSON.stringify(told)).not.toContain('person_')
+    expect(bodies[2]?.data['comment']).toBe('The picture is blurred.')
+    expect(bodies[4]?.data).toMatchObject({
+      completedAt: '2026-01-01T00:00:00.000Z',
+      unverifiedWallets: [],
+      verifiedWallets: [{ chain: 'ethereum' }],
+    })
+    expect(JSON.stringify(bodies)).not.toMatch(/canary|person_/)
     for (const message of receiver.received) {
       expect(verifies(message, secret, clock.unixSeconds())).toBe(true)
       expect(verifies(message, newWebhookSecret(), clock.unixSeconds())).toBe(false)
@@ -86,7 +90,7 @@ describe('an event', () => {
     expect((await listed('delivered')).map(({ lastStatus }) => lastStatus)).toEqual([204, 204, 204, 204, 204])
   })
 
-  test('is told to the organization’s own endpoints, of the right kind of key', async () => {
+  test('is sent only to endpoints of its organization and environment', async () => {
     const { addEndpoint, createOrganization, register, run } = parts
     const other = await createOrganization('other')
     const live = await addEndpoint(demo, `${receiver.url}/live`)
@@ -95,41 +99,40 @@ describe('an event', () => {
     await register(demo)
     expect(await run()).toBe(1)
     expect((await listed()).map(({ endpointId }) => endpointId)).toEqual([live.id])
-    expect((await parts.store.webhookMessages.page(other, {}, { after: null, limit: 10 })).items).toEqual([])
+    expect(await listed(undefined, other)).toEqual([])
   })
 
-  test('that did not happen is not told', async () => {
-    const { addEndpoint, submit, evidence, store, run } = parts
+  test('is not sent if its change fails or is rolled back', async () => {
+    const { submit, evidence, store, run } = parts
     const session = await submit(demo)
-    await addEndpoint(demo, receiver.url)
+    await addMessages(0)
     await expect(evidence.putFields(session, { country: 'DE' })).rejects.toBeInstanceOf(SessionClosedError)
     await expect(
       store.transaction(async (tables) => {
         const target = { organizationId: demo, sessionId: session.id }
         await tables.sessions.changeStatus({ ...target, to: 'completed', actor: 'operator:ada', override: 'person' })
-        throw new Error('undone')
+        throw new Error('rolled back')
       }),
-    ).rejects.toThrow('undone')
+    ).rejects.toThrow('rolled back')
     expect(await run()).toBe(0)
     expect(await listed()).toEqual([])
   })
 
-  test('of evidence is nobody’s business outside', async () => {
-    const { addEndpoint, evidence, session, run } = parts
+  test('about evidence is not sent', async () => {
+    const { evidence, session, run } = parts
     const target = await session(demo)
-    await addEndpoint(demo, receiver.url)
+    await addMessages(0)
     await evidence.putFields(target, { fullName: 'countersign-canary-jane' })
     await evidence.eraseSession(target, 'operator:ada')
     expect(await run()).toBe(0)
   })
 })
 
-describe('a message that is not taken', () => {
-  test('is sent again, later and later, with the same id and body, and is dead in the end', async () => {
-    const { addEndpoint, register, run, clock } = parts
-    const { secret } = await addEndpoint(demo, receiver.url)
-    receiver.answerWith(() => new Response('countersign-canary-answer', { status: 500 }))
-    await register(demo)
+describe('a failed message', () => {
+  test('is retried at growing intervals with the same id and body, and is dead after the last attempt', async () => {
+    const { run, clock } = parts
+    const { secret } = await addMessages()
+    respond(500)
     for (let attempt = 1; attempt < ATTEMPTS_MAX; attempt++) {
       expect(await run()).toBe(1)
       const [message] = await listed()
@@ -151,29 +154,22 @@ describe('a message that is not taken', () => {
     clock.advance(86_400)
     expect(await run()).toBe(0)
     expect(receiver.received.length).toBe(ATTEMPTS_MAX)
-    expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1)
-    expect(new Set(receiver.received.map(({ text }) => text)).size).toBe(1)
-    // Each attempt carries its own time.
-    expect(new Set(receiver.received.map(({ headers }) => headers.get('webhook-timestamp'))).size).toBe(ATTEMPTS_MAX)
+    expect(new Set(receiver.received.map(({ id, text }) => `${id} ${text}`)).size).toBe(1)
+    // Each attempt is signed with its own time.
     const first = receiver.received[0]
     expect(verifies(first!, secret, Number(first!.headers.get('webhook-timestamp')))).toBe(true)
     expect(JSON.stringify(await listed())).not.toContain('canary')
   })
 
-  test('is sent again by hand, alone or with all dead ones, by its own organization', async () => {
-    const { addEndpoint, createOrganization, register, run, clock, store } = parts
+  test('can be resent alone or with all dead messages, only by its own organization', async () => {
+    const { createOrganization, run, clock, store } = parts
     const other = await createOrganization('other')
-    const { id: endpointId } = await addEndpoint(demo, receiver.url)
-    receiver.answerWith(() => new Response(null, { status: 410 }))
-    await register(demo)
-    await register(demo)
+    const { id: endpointId } = await addMessages(2)
+    respond(410)
     expect(await run()).toBe(2)
     const dead = await listed('dead')
-    expect(dead.map(({ lastFailure }) => lastFailure)).toEqual([
-      'the endpoint returned status 410',
-      'the endpoint returned status 410',
-    ])
-    receiver.answerWith(() => new Response(null, { status: 200 }))
+    expect(dead.map(({ lastFailure }) => lastFailure)).toEqual(Array(2).fill('the endpoint returned status 410'))
+    respond(200)
     const { webhookMessages } = store
     expect(await webhookMessages.resend(other, dead[0]!.id)).toBe(0)
     expect(await webhookMessages.resend(other, null)).toBe(0)
@@ -183,7 +179,7 @@ describe('a message that is not taken', () => {
     expect(await webhookMessages.resend(demo, null)).toBe(1)
     expect(await run()).toBe(1)
     expect((await listed('delivered')).length).toBe(2)
-    // Also one that was delivered, whose receiver lost it.
+    // A delivered message can be resent too.
     expect(await webhookMessages.resend(demo, dead[0]!.id)).toBe(1)
     expect(await run()).toBe(1)
     await store.webhookEndpoints.remove(demo, endpointId)
@@ -193,16 +189,15 @@ describe('a message that is not taken', () => {
     expect(await listed()).toEqual([])
   })
 
-  test('waits as long as a busy receiver asks for, up to an hour', async () => {
-    const { addEndpoint, register, run, clock } = parts
-    await addEndpoint(demo, receiver.url)
-    await register(demo)
+  test('waits for the Retry-After of the receiver, at most an hour', async () => {
+    const { run, clock } = parts
+    await addMessages()
     for (const [retryAfter, waitSeconds] of [
       ['120', 120],
       ['86400', 3_600],
       ['1', 80],
     ] as const) {
-      receiver.answerWith(() => new Response(null, { status: 503, headers: { 'retry-after': retryAfter } }))
+      respond(503, { 'retry-after': retryAfter })
       await run()
       const [message] = await listed()
       expect((message?.nextAttemptAtSeconds ?? 0) - clock.unixSeconds()).toBe(waitSeconds)
@@ -210,16 +205,15 @@ describe('a message that is not taken', () => {
     }
   })
 
-  test('because of a redirect, of silence, or of a place that may not be asked, is as good as any', async () => {
+  test('is retried after a redirect, a timeout or a forbidden address', async () => {
     const { addEndpoint, register, run, clock } = parts
-    const { id } = await addEndpoint(demo, receiver.url)
-    await register(demo)
+    const { id } = await addMessages()
     const failures: unknown[] = []
     for (const [answer, seconds] of [
-      [() => new Response(null, { status: 302, headers: { location: receiver.url } }), 5],
-      [() => new Promise<never>(() => undefined), 20],
+      [() => respond(302, { location: receiver.url }), 5],
+      [neverRespond, 20],
     ] as const) {
-      receiver.answerWith(answer)
+      answer()
       await run()
       failures.push((await listed())[0]?.lastFailure)
       clock.advance(seconds)
@@ -234,10 +228,9 @@ describe('a message that is not taken', () => {
     expect((await listed('waiting'))[0]?.lastFailure).toBe('the URL resolves to an address that is not allowed')
   })
 
-  test('of many is resent, or dies with its endpoint, in batches', async () => {
-    const { addEndpoint, register, run, store } = parts
-    const { id } = await addEndpoint(demo, receiver.url)
-    await register(demo)
+  test('is resent, or ended with its endpoint, in batches', async () => {
+    const { run, store } = parts
+    const { id } = await addMessages()
     const [first] = await store.database.query<Record<string, string>>('SELECT * FROM webhook_messages')
     const names = Object.keys(first ?? {})
     await store.database.execute(
@@ -260,10 +253,9 @@ describe('a message that is not taken', () => {
     expect([await count('dead'), await count('waiting')]).toEqual([MESSAGES_AT_ONCE + 1, 0])
   })
 
-  test('dies with its endpoint', async () => {
-    const { addEndpoint, register, run, store } = parts
-    const { id } = await addEndpoint(demo, receiver.url)
-    await register(demo)
+  test('is dead once its endpoint is removed', async () => {
+    const { register, run, store } = parts
+    const { id } = await addMessages()
     expect(await store.webhookEndpoints.remove(demo, id)).toBe(true)
     expect(await store.webhookEndpoints.remove(demo, id)).toBe(false)
     expect(await run()).toBe(0)
@@ -274,9 +266,9 @@ describe('a message that is not taken', () => {
 })
 
 describe('a paused endpoint', () => {
-  test('receives nothing, and everything once it resumes', async () => {
+  test('receives nothing until it resumes, and then everything', async () => {
     const { addEndpoint, register, run, clock, store } = parts
-    const { id } = await addEndpoint(demo, receiver.url)
+    const { id } = await addMessages(0)
     const other = await addEndpoint(demo, `${receiver.url}/other`)
     await register(demo)
     expect(await store.webhookEndpoints.setPaused(demo, id, true)).toBe(true)
@@ -293,7 +285,7 @@ describe('a paused endpoint', () => {
       [id, 0],
       [id, 0],
     ])
-    // Its messages are not late.
+    // Its messages do not count as late.
     expect(await store.webhookMessages.queueState()).toEqual({ waiting: 0, nextAttemptAtSeconds: null })
 
     await store.webhookEndpoints.setPaused(demo, id, false)
@@ -304,9 +296,8 @@ describe('a paused endpoint', () => {
   })
 
   test('that was paused after its messages were claimed receives nothing', async () => {
-    const { addEndpoint, register, run, store, clock, deliver } = parts
-    const { id } = await addEndpoint(demo, receiver.url)
-    await register(demo)
+    const { run, store, clock, deliver } = parts
+    const { id } = await addMessages()
     const [message] = await store.webhookMessages.claim(10, 60)
     if (message === undefined) throw new Error('nothing to send')
     await store.webhookEndpoints.setPaused(demo, id, true)
@@ -321,16 +312,14 @@ describe('a paused endpoint', () => {
 })
 
 describe('the secret of an endpoint', () => {
-  test('is exchanged with an overlap in which both sign', async () => {
-    const { addEndpoint, register, run, clock, keys, store } = parts
-    const { id, secret } = await addEndpoint(demo, receiver.url)
+  test('is replaced with an overlap in which both secrets sign', async () => {
+    const { register, run, clock, keys, store } = parts
+    const { id, secret } = await addMessages()
     const next = newWebhookSecret()
     const { sealed: sealedSecret } = await keys.seal(demo, 'webhook secret', id, next)
     const previousUntilSeconds = clock.unixSeconds() + 3_600
-    expect(
-      await store.webhookEndpoints.rotateSecret({ organizationId: demo, id, sealedSecret, previousUntilSeconds }),
-    ).toBe(true)
-    await register(demo)
+    const rotation = { organizationId: demo, id, sealedSecret, previousUntilSeconds }
+    expect(await store.webhookEndpoints.rotateSecret(rotation)).toBe(true)
     await run()
     clock.advance(3_600)
     await register(demo)
@@ -340,47 +329,43 @@ describe('the secret of an endpoint', () => {
     expect([secret, next].map((one) => verifies(after!, one, clock.unixSeconds()))).toEqual([false, true])
   })
 
-  test('is nowhere on the disk as it is', async () => {
-    const { addEndpoint, register, run } = parts
-    const { secret } = await addEndpoint(demo, receiver.url)
-    await register(demo)
-    await run()
+  test('is stored only encrypted', async () => {
+    const { secret } = await addMessages()
+    await parts.run()
     for (const text of [Buffer.from(secret), Buffer.from(Buffer.from(secret).toString('base64'))]) {
       expect(parts.everything().includes(text)).toBe(false)
     }
   })
 })
 
-describe('sending', () => {
-  test('is shared by those who send, without anything sent twice', async () => {
-    const { addEndpoint, register, loop } = parts
-    await addEndpoint(demo, receiver.url)
-    await addEndpoint(demo, `${receiver.url}/two`)
-    for (let index = 0; index < 6; index++) await register(demo)
-    const [one, two] = [loop(), loop()]
-    const sent = await Promise.all([one.run(), two.run(), one.run()])
-    let total = sent.reduce((sum, count) => sum + count, 0)
-    while (total < 12) total += (await Promise.all([one.run(), two.run()])).reduce((sum, count) => sum + count, 0)
-    expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(12)
+describe('delivery loops', () => {
+  test('share the messages without sending one twice', async () => {
+    await parts.addEndpoint(demo, `${receiver.url}/two`)
+    await addMessages(6)
+    const [one, two] = [parts.loop(), parts.loop()]
+    let total = 0
+    for (let round = 0; total < 12 && round < 12; round++) {
+      total += (await Promise.all([one.run(), two.run(), one.run()])).reduce((sum, count) => sum + count, 0)
+    }
     expect(receiver.received.length).toBe(12)
+    expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(12)
   })
 
-  test('goes on for others while one receiver is silent', async () => {
+  test('continue with other endpoints while one receiver does not respond', async () => {
     const { addEndpoint, createOrganization, register, run } = parts
     const other = await createOrganization('other')
-    await addEndpoint(demo, receiver.url)
     const quick = startReceiver()
     await addEndpoint(other, quick.url)
-    receiver.answerWith(() => new Promise<never>(() => undefined))
-    for (let index = 0; index < 12; index++) await register(demo)
+    neverRespond()
+    await addMessages(12)
     await register(other)
-    // Eight places for the silent one, and one for the other.
+    // Eight slots for the silent receiver, and one for the other.
     expect(await run()).toBe(9)
     expect(quick.received.length).toBe(1)
     await quick.stop()
   })
 
-  test('goes on for another organization while all endpoints of one are silent', async () => {
+  test('continue with another organization while no endpoint of the first one responds', async () => {
     const { addEndpoint, createOrganization, register, loop } = parts
     const other = await createOrganization('other')
     for (let index = 0; index < 8; index++) await addEndpoint(demo, `${receiver.url}/silent/${index}`)
@@ -406,10 +391,9 @@ describe('sending', () => {
     await quick.stop()
   })
 
-  test('is taken up by others when whoever claimed a message is gone', async () => {
-    const { addEndpoint, register, run, store, clock } = parts
-    await addEndpoint(demo, receiver.url)
-    await register(demo)
+  test('send a message again if the process that claimed it is gone', async () => {
+    const { run, store, clock } = parts
+    await addMessages()
     expect((await store.webhookMessages.claim(10, 60)).length).toBe(1)
     expect(await run()).toBe(0)
     clock.advance(60)
@@ -417,15 +401,14 @@ describe('sending', () => {
     expect((await listed())[0]).toMatchObject({ state: 'delivered', attempts: 2 })
   })
 
-  test('counts the failure of the newest attempt alone, and a delivery by any', async () => {
-    const { addEndpoint, register, run, store, clock } = parts
-    await addEndpoint(demo, receiver.url)
-    await register(demo)
+  test('count only the failure of the newest attempt, and a delivery by any attempt', async () => {
+    const { run, store, clock } = parts
+    await addMessages()
     const [late] = await store.webhookMessages.claim(10, 60)
     clock.advance(60)
     const [newest] = await store.webhookMessages.claim(10, 60)
     if (late === undefined || newest === undefined) throw new Error('nothing to send')
-    // The first attempt ends after its claim did: the message is still the second one's to send.
+    // The first attempt ends after its claim expired: the message belongs to the second attempt.
     const failures = [
       { state: 'dead', status: 410, failure: 'it is gone' },
       { state: 'waiting', status: 500, failure: 'late', nextAttemptAtSeconds: clock.unixSeconds() },
@@ -438,17 +421,15 @@ describe('sending', () => {
     expect((await listed())[0]).toMatchObject({ state: 'delivered', lastStatus: 200 })
   })
 
-  test('works a queue off as fast as it is taken, once it was started', async () => {
-    const { addEndpoint, register, loop } = parts
-    await addEndpoint(demo, receiver.url)
-    for (let index = 0; index < 20; index++) await register(demo)
+  test('send the whole queue after one start', async () => {
+    await addMessages(20)
     const all = Promise.withResolvers<void>()
     receiver.answerWith(() => {
       if (receiver.received.length === 20) all.resolve()
       return new Response(null, { status: 200 })
     })
-    const sending = loop()
-    // The interval never comes: one look has to be enough.
+    const sending = parts.loop()
+    // The interval never elapses.
     sending.start(3_600_000)
     await sending.run()
     await all.promise
@@ -457,49 +438,45 @@ describe('sending', () => {
     expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(20)
   })
 
-  test('counts no attempt whose message was settled elsewhere', async () => {
-    const { addEndpoint, register, store } = parts
-    await addEndpoint(demo, receiver.url)
-    await register(demo)
-    const told: unknown[] = []
+  test('do not count an attempt whose message was settled by another process', async () => {
+    await addMessages()
+    const reported: unknown[] = []
     const loopOf = (settles: boolean) =>
       createDeliveryLoop({
-        messages: { ...store.webhookMessages, settle: async () => settles },
+        messages: { ...parts.store.webhookMessages, settle: async () => settles },
         deliver: async () => ({ state: 'dead', status: 410, failure: 'gone' }),
-        onSettled: (state) => told.push(state),
-        onDead: (_message, failure) => told.push(failure),
-        onError: (error) => told.push(error),
+        onSettled: (state) => reported.push(state),
+        onDead: (_message, failure) => reported.push(failure),
+        onError: (error) => reported.push(error),
       })
     expect(await loopOf(false).run()).toBe(1)
-    expect(told).toEqual([])
+    expect(reported).toEqual([])
     parts.clock.advance(61)
     expect(await loopOf(true).run()).toBe(1)
-    expect(told).toEqual(['dead', 'gone'])
+    expect(reported).toEqual(['dead', 'gone'])
   })
 
-  test('ends in good order: what is under way is settled, and nothing is begun', async () => {
-    const { addEndpoint, register, loop } = parts
-    await addEndpoint(demo, receiver.url)
-    await register(demo)
+  test('settle the messages in flight when they close, and start no others', async () => {
+    await addMessages()
     const hold = Promise.withResolvers<Response>()
     const arrived = Promise.withResolvers<void>()
     receiver.answerWith(() => {
       arrived.resolve()
       return hold.promise
     })
-    const sending = loop()
+    const sending = parts.loop()
     const run = sending.run()
     await arrived.promise
     const closing = sending.close()
     hold.resolve(new Response(null, { status: 200 }))
     await Promise.all([run, closing])
     expect((await listed())[0]?.state).toBe('delivered')
-    await register(demo)
+    await parts.register(demo)
     expect(await sending.run()).toBe(0)
   })
 })
 
-test('delays grow to half a day and no further, and are spread', () => {
+test('delays grow to half a day, with jitter', () => {
   const middle = Array.from({ length: 11 }, (_, index) => delayAfter(index + 1, () => 0.5))
   expect(middle).toEqual([5, 20, 80, 320, 1_280, 5_120, 20_480, 43_200, 43_200, 43_200, 43_200])
   expect(middle.reduce((sum, seconds) => sum + seconds, 0) / 86_400).toBeGreaterThan(2)

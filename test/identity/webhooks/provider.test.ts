@@ -1,4 +1,4 @@
-// An outside decider: asked once something is handed in, heard when it signs, each time once, about its own sessions alone.
+// The external decider: requested after a submission; a signed result decides once, and only its own sessions.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { newUuid } from '../../../src/domain/identifier.ts'
 import type { Session } from '../../../src/domain/session.ts'
@@ -15,13 +15,13 @@ import { evmWallet } from '../support.ts'
 import { openWebhookService, startReceiver } from './support.ts'
 
 let service: Awaited<ReturnType<typeof openWebhookService>>
-let { parts, webhooks, demo, reported, told } = {} as typeof service
+let { parts, webhooks, demo, reported, notified } = {} as typeof service
 let receiver: ReturnType<typeof startReceiver>
 let decider: { readonly id: string; readonly secret: Uint8Array }
 
 beforeEach(async () => {
   service = await openWebhookService()
-  ;({ parts, webhooks, demo, reported, told } = service)
+  ;({ parts, webhooks, demo, reported, notified } = service)
   receiver = startReceiver()
   decider = await parts.addEndpoint(demo, receiver.url, { purpose: 'decisions' })
 })
@@ -66,9 +66,17 @@ const result = (session: Pick<Session, 'id' | 'sequence'>, data: Record<string, 
 
 const statusOf = async (session: Session) =>
   (await parts.store.sessions.find(session.organizationId, session.id))?.session.status
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+/** Changes one header of a signed request; null removes it. */
+const withHeader = (name: string, value: string | null) => (request: Request) => {
+  const changed = new Request(request)
+  if (value === null) changed.headers.delete(name)
+  else changed.headers.set(name, value)
+  return changed
+}
 
-describe('an organization with an outside decider', () => {
-  test('has it decide new sessions of live keys, from the moment it is known, and no others', async () => {
+describe('an organization with an external decider', () => {
+  test('assigns it new sessions of live keys once the endpoint is loaded, and no other sessions', async () => {
     const { store, changes, createOrganization } = parts
     const deciders = createDeciders({ endpoints: store.webhookEndpoints, onError: (error) => reported.push(error) })
     const providers = createProviders({
@@ -87,7 +95,7 @@ describe('an organization with an outside decider', () => {
     expect(providers.forNew('live', demo).name).toBe('manual')
   })
 
-  test('is known by the latest reading, also when the first takes longer', async () => {
+  test('follows the latest read, also if the first one takes longer', async () => {
     const first = Promise.withResolvers<readonly string[]>()
     const readings = [first.promise, Promise.resolve([demo])]
     const deciders = createDeciders({
@@ -96,22 +104,22 @@ describe('an organization with an outside decider', () => {
     })
     const loading = deciders.load()
     deciders.refresh()
-    await new Promise((resolve) => setImmediate(resolve))
+    await turn()
     first.resolve([])
     await loading
-    await new Promise((resolve) => setImmediate(resolve))
+    await turn()
     expect(deciders.decides(demo)).toBe(true)
   })
 
-  test('asks it when something is handed in, and tells it nothing of what that is', async () => {
+  test('requests a decision for each submission of its sessions, without the evidence', async () => {
     const { submit, run, evidence, session, store, changes } = parts
-    const handed = await submit(demo, 'webhook')
+    const submitted = await submit(demo, 'webhook')
     expect(await run()).toBe(1)
     expect(receiver.received[0]?.body).toEqual({
       type: 'session.decision_requested',
       timestamp: '2026-01-01T00:00:00.000Z',
       data: {
-        sessionId: handed.id,
+        sessionId: submitted.id,
         status: 'submitted',
         verifiedWallets: [],
         unverifiedWallets: [{ id: expect.any(String), address: expect.any(String), chain: 'ethereum' }],
@@ -120,18 +128,18 @@ describe('an organization with an outside decider', () => {
         sequence: 4,
         level: 'basic',
         retryCount: 0,
-        resultPath: `/api/v1/provider/${decider.id}/sessions/${handed.id}/result`,
-        evidencePath: `/api/v1/provider/${decider.id}/sessions/${handed.id}/evidence`,
+        resultPath: `/api/v1/provider/${decider.id}/sessions/${submitted.id}/result`,
+        evidencePath: `/api/v1/provider/${decider.id}/sessions/${submitted.id}/evidence`,
       },
     })
-    // Another provider's sessions are not its business.
+    // Sessions of another provider are not reported.
     await submit(demo, 'manual')
     const open = await session(demo)
     await evidence.putFields(open, { fullName: 'countersign-canary-jane' })
     await changes.changeStatus({ organizationId: demo, sessionId: open.id, to: 'submitted', actor: 'person' })
     await markChecksMade(store, demo, open.id)
     expect(await run()).toBe(0)
-    // It is asked once the checks are made, and once only.
+    // The decision is requested once, after the checks.
     const { session: late } = await parts.register(demo, { provider: 'webhook' })
     await changes.changeStatus({ organizationId: demo, sessionId: late.id, to: 'submitted', actor: 'person' })
     expect(await run()).toBe(0)
@@ -141,20 +149,23 @@ describe('an organization with an outside decider', () => {
     expect((await store.webhookMessages.page(demo, {}, { after: null, limit: 10 })).items.length).toBe(2)
   })
 
-  test('has one only', async () => {
-    await expect(parts.addEndpoint(demo, receiver.url, { purpose: 'decisions' })).rejects.toThrow('unique')
-    await expect(parts.addEndpoint(demo, receiver.url, { purpose: 'decisions', environment: 'test' })).rejects.toThrow(
-      'constraint',
-    )
+  test('has only one decider', async () => {
+    for (const [environment, message] of [
+      ['live', 'unique'],
+      ['test', 'constraint'],
+    ] as const) {
+      const second = parts.addEndpoint(demo, receiver.url, { purpose: 'decisions', environment })
+      await expect(second).rejects.toThrow(message)
+    }
   })
 })
 
 describe('a signed result', () => {
-  test('decides, and everyone who follows the session is told', async () => {
+  test('decides, and notifies the followers of the session', async () => {
     const session = await parts.submit(demo, 'webhook')
     const answer = await send(session, result(session, { publicComment: 'Welcome.', privateComment: 'score 3' }))
     expect(answer).toMatchObject({ status: 200, body: { sessionId: session.id, status: 'completed', applied: true } })
-    expect(told.map((state) => state.session.status)).toEqual(['completed'])
+    expect(notified.map((state) => state.session.status)).toEqual(['completed'])
     const events = await parts.store.sessions.listEvents(demo, session.id)
     expect(events.at(-1)).toMatchObject({
       status: 'completed',
@@ -164,7 +175,7 @@ describe('a signed result', () => {
     })
   })
 
-  test('has its effect once, however often it comes', async () => {
+  test('takes effect once, however often it is sent', async () => {
     const session = await parts.submit(demo, 'webhook')
     const id = 'msg_1'
     expect((await send(session, result(session, { status: 'retry' }), { id })).body).toMatchObject({ applied: true })
@@ -173,7 +184,7 @@ describe('a signed result', () => {
     const again = await send(session, result(session, { status: 'retry' }), { id })
     expect(again).toMatchObject({ status: 200, body: { status: 'submitted', applied: false } })
     expect(await statusOf(session)).toBe('submitted')
-    // Its checks are still to be made: the message can come again.
+    // While its checks are running, the message can be sent again.
     const early = await send(session, result(resubmitted), { id: 'msg_2' })
     expect(early).toMatchObject({ status: 409, body: { detail: expect.stringContaining('still running') } })
     expect(early.headers.get('retry-after')).toBe('5')
@@ -184,17 +195,15 @@ describe('a signed result', () => {
     expect(events.filter(({ status }) => status === 'completed').length).toBe(1)
   })
 
-  test('that could not take effect is not spent: it may come again', async () => {
+  test('that is refused can be sent again with the same id', async () => {
     const session = await parts.submit(demo, 'webhook')
     const id = 'msg_1'
     const early = await send(session, result(session, { sequence: 1 }), { id })
     expect(early).toMatchObject({ status: 409, body: { code: 'SESSION_CONFLICT' } })
-    expect((await send(session, result(session, { sequence: session.sequence }), { id })).body).toMatchObject({
-      applied: true,
-    })
+    expect((await send(session, result(session), { id })).body).toMatchObject({ applied: true })
   })
 
-  test('that comes after an operator decided, or before anything was handed in, is refused', async () => {
+  test('is refused after the decision of an operator, and before a submission', async () => {
     const session = await parts.submit(demo, 'webhook')
     const target = { organizationId: demo, sessionId: session.id }
     await parts.changes.changeStatus({ ...target, to: 'completed', actor: 'operator:ada' })
@@ -206,7 +215,7 @@ describe('a signed result', () => {
     expect(await statusOf(second)).toBe('retry')
   })
 
-  test('of a paused endpoint is refused, and may be sent again after it resumes', async () => {
+  test('of a paused endpoint is refused, and can be sent again after it resumes', async () => {
     const session = await parts.submit(demo, 'webhook')
     await parts.store.webhookEndpoints.setPaused(demo, decider.id, true)
     const refused = await send(session, result(session), { id: 'msg_1' })
@@ -218,7 +227,7 @@ describe('a signed result', () => {
     expect((await send(session, result(session), { id: 'msg_1' })).body).toMatchObject({ applied: true })
   })
 
-  test('of an endpoint that is deleted after the signature was verified is refused', async () => {
+  test('of an endpoint that is removed after the signature check is refused', async () => {
     const session = await parts.submit(demo, 'webhook')
     const message = { organizationId: demo, endpointId: decider.id, messageId: 'msg_1', sessionId: session.id }
     await parts.store.webhookEndpoints.remove(demo, decider.id)
@@ -228,7 +237,7 @@ describe('a signed result', () => {
     expect(await statusOf(session)).toBe('submitted')
   })
 
-  test('overrides nothing: an incomplete session stays with a person, and the message is not spent', async () => {
+  test('completes no incomplete session, and can be sent again', async () => {
     const { session } = await parts.register(demo, { provider: 'webhook' })
     await parts.connect(demo, session.id, evmWallet(1))
     const submitted = (await parts.move(demo, session.id, 'submitted')).session
@@ -240,7 +249,7 @@ describe('a signed result', () => {
     expect((await send(session, result(submitted, { status: 'retry' }), { id })).body).toMatchObject({ applied: true })
   })
 
-  test('about an earlier submission is refused, whatever it decides', async () => {
+  test('about an earlier submission is refused, whatever its status', async () => {
     const session = await parts.submit(demo, 'webhook')
     await parts.move(demo, session.id, 'retry')
     await parts.move(demo, session.id, 'submitted')
@@ -251,13 +260,13 @@ describe('a signed result', () => {
     expect(await statusOf(session)).toBe('submitted')
   })
 
-  test('on evidence that was erased is refused', async () => {
+  test('completes no session with erased evidence, but can reject it', async () => {
     const { changes, evidence, register, store } = parts
     const { session } = await register(demo)
     await evidence.putFields(session, { fullName: 'Jane' })
     const target = { organizationId: demo, sessionId: session.id, actor: 'person' }
     await changes.changeStatus({ ...target, to: 'submitted' })
-    // As if it had been made for the decider.
+    // The session is assigned to the decider afterwards.
     await store.database.execute("UPDATE sessions SET provider = 'webhook' WHERE id = ?", [session.id])
     await evidence.eraseSession(session, 'operator:ada')
     const erased = (await store.sessions.find(demo, session.id))!.session
@@ -266,7 +275,7 @@ describe('a signed result', () => {
     expect((await send(session, result(erased, { status: 'rejected' }))).status).toBe(200)
   })
 
-  test('is held for a signature that does not hold: old, early, of another secret, changed, or of nobody', async () => {
+  test('is refused if the signature is expired, early, foreign, invalid or missing', async () => {
     const session = await parts.submit(demo, 'webhook')
     const message = result(session)
     const other = await parts.createOrganization('other')
@@ -276,18 +285,12 @@ describe('a signed result', () => {
       await send(session, message, { ageSeconds: 301 }),
       await send(session, message, { ageSeconds: -301 }),
       await send(session, message, { secret: foreign.secret }),
-      await send(session, message, { endpointId: 'endpoint_nobody' }),
+      await send(session, message, { endpointId: 'endpoint_unknown' }),
       await send(session, message, { endpointId: events.id, secret: events.secret }),
       await send(session, message, {
         change: (request) => new Request(request, { body: JSON.stringify(result(session, { status: 'rejected' })) }),
       }),
-      await send(session, message, {
-        change: (request) => {
-          const changed = new Request(request)
-          changed.headers.delete('webhook-signature')
-          return changed
-        },
-      }),
+      await send(session, message, { change: withHeader('webhook-signature', null) }),
     ]
     for (const { status, body, headers } of answers) {
       expect([status, body.detail]).toEqual([401, 'the message signature is missing or invalid'])
@@ -296,79 +299,68 @@ describe('a signed result', () => {
     expect(await statusOf(session)).toBe('submitted')
   })
 
-  test('about a session that is another’s, another provider’s, or none is 404, one as the other', async () => {
+  test('about a session of another organization or provider, or about an unknown session, returns the same 404', async () => {
     const { createOrganization, addEndpoint, submit } = parts
     const other = await createOrganization('other')
     const foreign = await addEndpoint(other, receiver.url, { purpose: 'decisions' })
     const ours = await submit(demo, 'webhook')
     const manual = await submit(demo, 'manual')
     const theirs = { endpointId: foreign.id, secret: foreign.secret }
+    const request = { type: 'session.evidence_requested', data: { sessionId: ours.id } }
     const answers = [
       await send(ours, result(ours), theirs),
-      await send(
-        ours,
-        { type: 'session.evidence_requested', data: { sessionId: ours.id } },
-        { ...theirs, what: 'evidence' },
-      ),
+      await send(ours, request, { ...theirs, what: 'evidence' }),
       await send(manual, result(manual)),
       await send({ id: newUuid() }, result(ours)),
       await send({ id: 'x' }, result(ours)),
     ]
     for (const { status, body } of answers) expect([status, body.detail]).toEqual([404, 'session not found'])
-    expect(await statusOf(ours)).toBe('submitted')
-    expect(await statusOf(manual)).toBe('submitted')
+    expect([await statusOf(ours), await statusOf(manual)]).toEqual(['submitted', 'submitted'])
   })
 
-  test('names its session itself: what was signed for one decides no other', async () => {
+  test('applies only to the session in the signed body', async () => {
     const [one, two] = [await parts.submit(demo, 'webhook'), await parts.submit(demo, 'webhook')]
     const answer = await send(one, result(two))
     expect(answer).toMatchObject({ status: 400, body: { detail: expect.stringContaining('data.sessionId') } })
     expect([await statusOf(one), await statusOf(two)]).toEqual(['submitted', 'submitted'])
   })
 
-  const malformed: Readonly<Record<string, (session: Session) => unknown>> = {
-    'no JSON': () => '{',
-    'duplicate keys': ({ id }) => `{"type":"session.decided","type":"x","data":{"sessionId":"${id}"}}`,
-    'no data': () => ({ type: 'session.decided' }),
-    'another type': (session) => ({ ...result(session), type: 'session.decision_requested' }),
-    'no status': (session) => result(session, { status: undefined }),
-    'a status that is nobody’s to give': (session) => result(session, { status: 'submitted' }),
-    'a comment that is too long': (session) => result(session, { publicComment: 'x'.repeat(1_001) }),
-    'a comment that steers a terminal': (session) => result(session, { privateComment: 'a\u001b[31mb' }),
-    'a comment that is no text': (session) => result(session, { publicComment: 7 }),
-    'a sequence that is no number': (session) => result(session, { sequence: '2' }),
-  }
-  for (const [name, message] of Object.entries(malformed)) {
-    test(`with ${name} is refused, and not spent`, async () => {
-      const session = await parts.submit(demo, 'webhook')
-      const id = 'msg_1'
-      expect((await send(session, message(session), { id })).status).toBe(400)
-      expect((await send(session, result(session), { id })).body).toMatchObject({ applied: true })
-    })
-  }
+  test.each<[string, (session: Session) => unknown]>([
+    ['invalid JSON', () => '{'],
+    ['duplicate keys', ({ id }) => `{"type":"session.decided","type":"x","data":{"sessionId":"${id}"}}`],
+    ['no data', () => ({ type: 'session.decided' })],
+    ['another type', (session) => ({ ...result(session), type: 'session.decision_requested' })],
+    ['no status', (session) => result(session, { status: undefined })],
+    ['a status that is not a decision', (session) => result(session, { status: 'submitted' })],
+    ['a comment that is too long', (session) => result(session, { publicComment: 'x'.repeat(1_001) })],
+    ['a comment with terminal controls', (session) => result(session, { privateComment: 'a\u001b[31mb' })],
+    ['a comment that is not a string', (session) => result(session, { publicComment: 7 })],
+    ['a sequence that is not a number', (session) => result(session, { sequence: '2' })],
+  ])('with %s is refused, and can be sent again', async (_name, message) => {
+    const session = await parts.submit(demo, 'webhook')
+    const id = 'msg_1'
+    expect((await send(session, message(session), { id })).status).toBe(400)
+    expect((await send(session, result(session), { id })).body).toMatchObject({ applied: true })
+  })
 
-  test('over the size limit, or of another content type, is refused before it is looked at', async () => {
+  test('over the size limit or with another content type is refused', async () => {
     const session = await parts.submit(demo, 'webhook')
     const huge = JSON.stringify(result(session, { extra: 'x'.repeat(70_000) }))
     expect((await send(session, huge)).status).toBe(413)
-    const change = (request: Request): Request => {
-      const changed = new Request(request)
-      changed.headers.set('content-type', 'text/plain')
-      return changed
-    }
+    const change = withHeader('content-type', 'text/plain')
     expect((await send(session, result(session), { change })).status).toBe(415)
   })
 })
 
-describe('the evidence', () => {
-  const ask = (session: Pick<Session, 'id'>, data: object = {}, sending: Sending = {}) =>
+describe('the evidence of a session', () => {
+  const requestEvidence = (session: Pick<Session, 'id'>, data: object = {}, sending: Sending = {}) =>
     send(
       session,
       { type: 'session.evidence_requested', data: { sessionId: session.id, ...data } },
       { what: 'evidence', ...sending },
     )
 
-  const handIn = async () => {
+  const submitEvidence = async () => {
     const { register, evidence, changes, add, store } = parts
     const { session } = await register(demo)
     await evidence.putFields(session, { fullName: 'Jane Doe', country: 'DE' })
@@ -379,11 +371,11 @@ describe('the evidence', () => {
     return { session, receipt, image }
   }
 
-  test('is there for its decider, who is on record for each piece', async () => {
-    const { session, receipt, image } = await handIn()
-    const overview = await ask(session)
+  test('is readable by its decider, with a read record for each part', async () => {
+    const { session, receipt, image } = await submitEvidence()
+    const overview = await requestEvidence(session)
     expect(overview).toMatchObject({ status: 200, body: { fields: { fullName: 'Jane Doe' }, documents: [receipt] } })
-    const document = await ask(session, { documentId: receipt.id })
+    const document = await requestEvidence(session, { documentId: receipt.id })
     expect(document.bytes.equals(image)).toBe(true)
     expect(Object.fromEntries(document.headers)).toMatchObject({
       'content-type': 'image/jpeg',
@@ -397,14 +389,14 @@ describe('the evidence', () => {
       ['fields', 'provider:webhook'],
       ['portrait', 'provider:webhook'],
     ])
-    expect((await ask(session, { documentId: 'evidence_none' })).status).toBe(404)
-    expect((await ask(session, { documentId: 7 })).status).toBe(400)
+    expect((await requestEvidence(session, { documentId: 'evidence_none' })).status).toBe(404)
+    expect((await requestEvidence(session, { documentId: 7 })).status).toBe(400)
   })
 
-  test('is not there for a message that came before', async () => {
-    const { session } = await handIn()
-    expect((await ask(session, {}, { id: 'msg_1' })).status).toBe(200)
-    const again = await ask(session, {}, { id: 'msg_1' })
+  test('is not returned for a repeated message', async () => {
+    const { session } = await submitEvidence()
+    expect((await requestEvidence(session, {}, { id: 'msg_1' })).status).toBe(200)
+    const again = await requestEvidence(session, {}, { id: 'msg_1' })
     expect([again.status, again.body.code]).toEqual([409, 'SESSION_CONFLICT'])
     expect(again.bytes.includes('Jane')).toBe(false)
   })

@@ -1,4 +1,4 @@
-// In SQLite, no statement about webhook messages walks the other messages of its organization, and none sorts messages.
+// In SQLite, statements on webhook messages scan no other messages of the organization, and sort none.
 // Plans of PostgreSQL: test/store/query-plans.test.ts.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { databaseScope } from '../../../src/store/copy/table-scope.ts'
@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => parts.remove())
 
-/** Returns the steps of the statements that read messages. */
+/** Returns the plan steps of statements that read messages. */
 const planOf = async (act: (messages: MessageTable) => Promise<unknown>): Promise<readonly string[]> => {
   const { database } = parts.store
   const run: [sql: string, parameters: readonly SqlParameter[]][] = []
@@ -56,7 +56,7 @@ test('due messages are claimed in the order of the index', async () => {
   ])
 })
 
-test('resending reads only dead messages of endpoints in use', async () => {
+test('resending reads only dead messages of existing endpoints', async () => {
   const { database } = parts.store
   await database.execute("UPDATE webhook_messages SET state = 'dead', settled_at_seconds = 1")
   expect(await planOf(({ resend }) => resend(organizationId, null))).toEqual([

@@ -1,4 +1,4 @@
-// An outside decider's answer that arrives while an operator sends the session back.
+// A result of the external decider at the same moment as a change by an operator.
 import { expect, test } from 'bun:test'
 import { newUuid } from '../../../src/domain/identifier.ts'
 import { signWebhook } from '../../../src/server/webhook-signature.ts'
@@ -8,7 +8,7 @@ import { interleave } from '../../store/interleave.ts'
 import { openWebhookService } from './support.ts'
 
 describeStores((openTemporaryStore, dialect) => {
-  test('decides nothing, and may be sent again', async () => {
+  test('a result during a retry by an operator is refused, and can be sent for the next submission', async () => {
     const service = await openWebhookService(openTemporaryStore)
     const { parts, webhooks, demo, reported } = service
     try {
@@ -48,7 +48,7 @@ describeStores((openTemporaryStore, dialect) => {
 
   // On SQLite, writes take turns.
   if (dialect === 'SQLite') return
-  test('holds up no other change while its organization asks for a second decider', async () => {
+  test('a result does not block the refusal of a second decider endpoint', async () => {
     const service = await openWebhookService(openTemporaryStore)
     const { parts, demo } = service
     try {

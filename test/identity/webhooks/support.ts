@@ -1,4 +1,4 @@
-// Webhooks over a real store and a real receiver on this machine, with a clock that stands still.
+// Webhooks over a real store and a real receiver on this machine, with a manual clock.
 
 import { createWebhookParts } from '../../../src/compose/webhook-service.ts'
 import type { SessionState } from '../../../src/domain/session.ts'
@@ -27,7 +27,7 @@ export interface Received {
   readonly body: { readonly type: string; readonly timestamp: string; readonly data: Record<string, unknown> }
 }
 
-/** A receiver that takes what comes, or answers as it is told to. */
+/** A receiver that records each message and returns 204 or the response of `answerWith`. */
 export const startReceiver = () => {
   const received: Received[] = []
   let answer: () => Response | Promise<Response> = () => new Response(null, { status: 204 })
@@ -90,7 +90,7 @@ export const openWebhooks = async (open = openTemporaryStore) => {
     return { id, secret }
   }
 
-  /** A submitted session. One for an outside decider has everything that its level requires. */
+  /** Submits a session; a session of an external decider has all required evidence. */
   const submit = async (organizationId: string, provider = 'manual') => {
     const { session } = await parts.register(organizationId, { provider })
     if (provider === 'webhook') {
@@ -103,13 +103,13 @@ export const openWebhooks = async (open = openTemporaryStore) => {
   return { ...parts, errors, dead, deliver, loop, run: loop().run, addEndpoint, submit }
 }
 
-/** What the service makes of webhooks, over their parts: `told` are the states that followers of a session hear of. */
+/** The webhook parts of the service. `notified` are the states that followers of a session receive. */
 export const openWebhookService = async (open = openTemporaryStore) => {
   const parts = await openWebhooks(open)
   const { store, keys, evidence, clock } = parts
   const reported: unknown[] = []
   const warned: string[] = []
-  const told: SessionState[] = []
+  const notified: SessionState[] = []
   const deadlines = createDeadlines({ clock, durationMs: 25_000 })
   const webhooks = createWebhookParts({
     store,
@@ -135,7 +135,7 @@ export const openWebhookService = async (open = openTemporaryStore) => {
       createSessionChanges({
         sessions: { ...store.sessions, changeStatus },
         wallets: store.sessionWallets,
-        listener: { stateChanged: (state) => void told.push(state), standingChanged: () => undefined },
+        listener: { stateChanged: (state) => void notified.push(state), standingChanged: () => undefined },
       }),
   })
   const demo = await parts.createOrganization('demo')
@@ -144,14 +144,14 @@ export const openWebhookService = async (open = openTemporaryStore) => {
     await webhooks.leaderTask.stop()
     await parts.remove()
   }
-  return { parts, webhooks, demo, reported, warned, told, stop }
+  return { parts, webhooks, demo, reported, warned, notified, stop }
 }
 
 export const verifies = (message: Received, secret: Uint8Array, nowSeconds: number): boolean => {
   try {
     return verifyWebhook([secret], message.headers, message.text, nowSeconds).id === message.id
   } catch {
-    // What the test asks is whether it does.
+    // An invalid signature is a result, not a failure.
     return false
   }
 }

@@ -1,4 +1,4 @@
-// A decoder that is ended by the system in the middle of its work.
+// A decoder that the system ends during its work.
 await Bun.write(Bun.stdout, 'half a picture')
 process.kill(process.pid, 'SIGSEGV')
 

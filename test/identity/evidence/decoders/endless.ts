@@ -1,4 +1,4 @@
-// A decoder that never comes to an end, and can't be asked to.
+// A decoder that never finishes and ignores signals.
 await Bun.stdin.bytes()
 for (;;);
 

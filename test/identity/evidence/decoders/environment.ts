@@ -1,4 +1,4 @@
-// Answers with what it was given besides the picture.
+// A decoder that returns its environment.
 import { getPriority } from 'node:os'
 
 await Bun.stdin.bytes()

@@ -1,4 +1,4 @@
-// A decoder whose picture never ends.
+// A decoder with endless output.
 const piece = new Uint8Array(2 ** 20)
 for (;;) await Bun.write(Bun.stdout, piece)
 
