@@ -1,4 +1,4 @@
-// What operators do that people see: how the organization looks, and what a person is to do again.
+// Commands with visible effects on the page: the brand of an organization, and the parts to submit again.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,16 +17,14 @@ beforeEach(async () => {
   organizationId = await world.createOrganization('demo', 2)
   folder = newFolder()
 })
-afterEach(async () => {
-  await world.remove()
-})
+afterEach(() => world.remove())
 
 const run = (...words: string[]) => runWords(words, { open: openOver(world), clock: world.clock })
 
 const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')
 
 describe('brand update', () => {
-  test('sets, keeps and takes away a colour and a logo', async () => {
+  test('sets, keeps and removes a color and a logo', async () => {
     const logo = join(folder, 'logo.png')
     writeFileSync(logo, PNG)
     expect((await run('brand', 'update', '--color', '#aa3366', '--logo', logo)).code).toBe(0)
@@ -42,7 +40,7 @@ describe('brand update', () => {
     expect(await world.store.organizationBrands.find(organizationId)).toMatchObject({ color: null, logoVersion: null })
   })
 
-  test('takes no other file and nothing large', async () => {
+  test('refuses other file types and large files', async () => {
     const file = (name: string, content: Uint8Array): string => {
       writeFileSync(join(folder, name), content)
       return join(folder, name)
@@ -55,12 +53,10 @@ describe('brand update', () => {
     expect(await world.store.organizationBrands.find(organizationId)).toMatchObject({ color: null, logoVersion: null })
   })
 
-  test('goes by what a file is, not by what it is called', () => {
-    expect(logoTypeOf(PNG)).toBe('image/png')
-    expect(logoTypeOf(Buffer.from('ffd8ffe0', 'hex'))).toBe('image/jpeg')
-    expect(logoTypeOf(Buffer.from('RIFF____WEBPVP8 '))).toBe('image/webp')
-    expect(logoTypeOf(Buffer.from('GIF89a'))).toBeNull()
-    expect(logoTypeOf(new Uint8Array())).toBeNull()
+  test('determines the type of a file by its content', () => {
+    const files = [PNG, Buffer.from('ffd8ffe0', 'hex'), Buffer.from('RIFF____WEBPVP8 '), Buffer.from('GIF89a')]
+    const types = ['image/png', 'image/jpeg', 'image/webp', null, null]
+    expect([...files, new Uint8Array()].map(logoTypeOf)).toEqual(types as never)
   })
 })
 
@@ -69,7 +65,7 @@ describe('session decide --fix', () => {
   const corrections = async (sessionId: string) =>
     (await world.store.portalProgress.findCorrections(organizationId, sessionId))?.parts ?? null
 
-  test('says what is to be done again, until the next decision', async () => {
+  test('sets the parts to submit again until the next decision', async () => {
     const sessionId = await sessionOf()
     expect((await run('session', 'decide', sessionId, 'retry', '--fix', 'fullName, portrait,fullName')).code).toBe(0)
     expect(await corrections(sessionId)).toEqual(['fullName', 'portrait'])
@@ -79,13 +75,11 @@ describe('session decide --fix', () => {
     expect(await corrections(sessionId)).toBeNull()
   })
 
-  test('knows what the session asks for', async () => {
+  test('accepts only parts that the session requires', async () => {
     const sessionId = await sessionOf()
     const wrong = await run('session', 'decide', sessionId, 'retry', '--fix', 'owners')
-    expect([wrong.code, wrong.stderr]).toEqual([
-      2,
-      expect.stringContaining('--fix must contain only wallets, fullName, birthDate, country'),
-    ])
+    expect(wrong.code).toBe(2)
+    expect(wrong.stderr).toContain('--fix must contain only wallets, fullName, birthDate, country')
     expect((await world.store.sessions.find(organizationId, sessionId))?.session.status).toBe('pending')
   })
 })

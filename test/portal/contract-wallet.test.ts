@@ -1,5 +1,4 @@
-// Wallets without a key of their own, on a real EVM: deployed (EIP-1271), not yet deployed (ERC-6492), and where their
-// chain can't be asked.
+// Contract wallets on a real EVM: deployed (EIP-1271), not yet deployed (ERC-6492), and on an unavailable chain.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import solc from 'solc'
 import { concatHex, encodeAbiParameters, encodeFunctionData, getContractAddress, numberToHex, parseAbi } from 'viem'
@@ -11,7 +10,7 @@ import { createVisitor, enter, tokenOf } from './support/visitor.ts'
 import { evmAccount } from './support/wallets.ts'
 
 const CHAIN_ID = 11_155_111
-/** Another chain, on which someone else got hold of the same address. */
+/** Another chain, on which a stranger has the same address. */
 const OTHER_CHAIN_ID = 8453
 const owner = evmAccount('owner of a contract')
 
@@ -94,7 +93,6 @@ describeOnChain('a contract wallet', () => {
     await Promise.all([anvil.stop(), other.stop()])
   })
 
-  /** Asks for a message, signs it as told, and brings the signature. */
   const connect = async (address: string, chainId: number, sign: (message: string) => Promise<`0x${string}`>) => {
     const { person, sessionId } = await enter(host)
     await person.agree(sessionId)
@@ -104,12 +102,12 @@ describeOnChain('a contract wallet', () => {
   const byOwner = (message: string) => owner.signMessage({ message })
   const byStranger = (message: string) => evmAccount('stranger').signMessage({ message })
 
-  test('connects with the signature that it takes, and with no other', async () => {
+  test('connects only with a signature that its contract accepts', async () => {
     const { body } = await connect(wallet, CHAIN_ID, byOwner)
     expect(body.wallets?.map(({ chain }) => chain)).toEqual(['sepolia'])
-    expect((await connect(wallet, CHAIN_ID, byStranger)).body.reason).toBe('proof-invalid')
-    expect((await connect(wallet, CHAIN_ID, async () => '0x')).body.reason).toBe('proof-invalid')
-    expect((await connect(wallet, CHAIN_ID, async () => `0x${'ab'.repeat(5_000)}`)).body.reason).toBe('proof-invalid')
+    for (const sign of [byStranger, async () => '0x' as const, async () => `0x${'ab'.repeat(5_000)}` as const]) {
+      expect((await connect(wallet, CHAIN_ID, sign)).body.reason).toBe('proof-invalid')
+    }
   })
 
   test('connects before it is deployed', async () => {
@@ -131,14 +129,14 @@ describeOnChain('a contract wallet', () => {
     expect((await connect(address, CHAIN_ID, wrap(byStranger))).body.reason).toBe('proof-invalid')
   })
 
-  test('is refused on a chain that can’t be asked, and the page says which can', async () => {
+  test('is refused on a chain without an RPC URL, and the page lists the chains with one', async () => {
     expect((await connect(wallet, 1, byOwner)).body.reason).toBe('proof-invalid')
     const { person, sessionId } = await enter(host)
     expect((await person.view(sessionId)).contractChains).toEqual(['Sepolia', 'Base'])
   })
 
-  test('moves the verification to a second browser from its own chain alone', async () => {
-    // The same address on the other chain is a stranger's.
+  test('moves the verification to a second browser only from its own chain', async () => {
+    // The same address on the other chain belongs to a stranger.
     const { wallet: code } = compile()
     const strangers = concatHex([code, encodeAbiParameters([{ type: 'address' }], [evmAccount('stranger').address])])
     const theirs = await deploy(strangers, other.url)
@@ -148,9 +146,9 @@ describeOnChain('a contract wallet', () => {
     const proceed = async (link: string, chainId: number, sign: (message: string) => Promise<`0x${string}`>) => {
       const second = createVisitor(host.url)
       const token = tokenOf(link)
-      const asked = await second.call('POST', 'continue/challenge', { token, address: wallet, chainId })
-      const signature = await sign(String(asked.body['message']))
-      return (await second.call('POST', 'continue', { token, nonce: asked.body['nonce'], signature })).body
+      const { body } = await second.call('POST', 'continue/challenge', { token, address: wallet, chainId })
+      const signature = await sign(String(body['message']))
+      return (await second.call('POST', 'continue', { token, nonce: body['nonce'], signature })).body
     }
     const { person, sessionId, link } = await enter(host)
     await person.agree(sessionId)
@@ -165,7 +163,7 @@ describeOnChain('a contract wallet', () => {
     expect((await locked.person.call('GET', `sessions/${locked.sessionId}`)).status).toBe(404)
   })
 
-  test('is no verdict while its chain does not answer', async () => {
+  test('is neither accepted nor refused while its chain does not answer', async () => {
     const dead = await startPortalHost({ rpc: { sepolia: 'http://127.0.0.1:9' } })
     try {
       const { person, sessionId } = await enter(dead)

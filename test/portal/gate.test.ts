@@ -10,7 +10,7 @@ import { createRequestIds } from '../../src/server/request-id.ts'
 const ORIGIN = 'http://127.0.0.1:1'
 const deadlines = createDeadlines({ clock: systemClock, durationMs: 25_000 })
 
-test('a request belongs to the network of its client, and only its refusal goes through the pacer', async () => {
+test('a request belongs to the network of its client, and only refusals are paced', async () => {
   const paced: string[] = []
   const gate = createPortalGate({
     deadlines,

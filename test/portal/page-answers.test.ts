@@ -1,4 +1,4 @@
-// The page's own files and what browsers are told about them (threats rows 2, 17 and 23), and how little there is to load.
+// Files and headers of the verification page (threat model rows 2, 17 and 23), and their size.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { brotliDecompressSync } from 'node:zlib'
 import { type Asset, chooseEncoding } from '../../src/pages/page-assets.ts'
@@ -6,7 +6,7 @@ import { buildPortalAssets } from '../../src/portal/pages.ts'
 import { words } from '../support/words.ts'
 import { startPortalHost } from './support/portal-host.ts'
 
-/** Of the page, its styles and what its first screen runs; first-load.test.ts counts its answers and heads too. */
+/** Size of the page, its styles and its first scripts; first-load.test.ts also counts responses and headers. */
 const FIRST_FILES_MAX_BYTES = 34_000
 
 const host = await startPortalHost()
@@ -16,7 +16,7 @@ const get = (path: string, headers: Record<string, string> = {}): Promise<Respon
   fetch(`${host.url}${path}`, { headers })
 
 describe('every page', () => {
-  test('runs only what its own response names, is framed by nobody, and tells nobody where one comes from', async () => {
+  test('runs only its own scripts, cannot be framed, and sends no referrer', async () => {
     for (const path of ['/', '/s/00000000-0000-7000-8000-000000000000', '/nothing/here', '/v/x']) {
       const response = await get(path)
       const policy = response.headers.get('content-security-policy') ?? ''
@@ -43,12 +43,12 @@ describe('every page', () => {
     }
   })
 
-  test('has a nonce of its own', async () => {
+  test('has its own nonce', async () => {
     const [one, two] = await Promise.all([get('/'), get('/')])
     expect(one.headers.get('content-security-policy')).not.toBe(two.headers.get('content-security-policy'))
   })
 
-  test('is 404 where there is nothing, and says so in words', async () => {
+  test('returns 404 for an unknown path', async () => {
     expect((await get('/')).status).toBe(404)
     expect((await get('/admin')).status).toBe(404)
     expect((await get('/s/00000000-0000-7000-8000-000000000000')).status).toBe(200)
@@ -57,7 +57,7 @@ describe('every page', () => {
 })
 
 describe('the API', () => {
-  test('answers what it does not have with a problem, and the methods that it has', async () => {
+  test('returns a problem for an unknown path, and lists allowed methods', async () => {
     const unknown = await get('/api/nothing')
     expect(unknown.status).toBe(404)
     expect(unknown.headers.get('content-type')).toBe('application/problem+json')
@@ -67,7 +67,7 @@ describe('the API', () => {
     expect((await fetch(`${host.url}/`, { method: 'POST' })).status).toBe(405)
   })
 
-  test('answers a good request right after malformed ones', async () => {
+  test('answers a valid request after malformed ones', async () => {
     const port = Number(new URL(host.url).port)
     const answers: string[] = []
     for (const text of [
@@ -95,7 +95,7 @@ describe('the API', () => {
   })
 })
 
-describe('the files', () => {
+describe('files', () => {
   const built = buildPortalAssets('http://127.0.0.1:8081')
   const sizeOf = async (asset: Asset | undefined): Promise<number> => (await asset?.encoded('br'))?.length ?? 0
 
@@ -113,7 +113,7 @@ describe('the files', () => {
     }
   })
 
-  test('are named by their content, kept for ever, and compressed as the browser likes', async () => {
+  test('are named by their content, cached forever, and compressed as the browser accepts', async () => {
     const html = await (await get('/')).text()
     const path = /src="(\/assets\/[^"]+\.js)"/.exec(html)?.[1] ?? ''
     expect(path).toMatch(/-[a-z0-9]{8}\.js$/)
@@ -128,7 +128,7 @@ describe('the files', () => {
     expect(chooseEncoding(null)).toBe('identity')
   })
 
-  test('name no other host but those of wallets that a person may choose to open', async () => {
+  test('name no other hosts than those of wallets', async () => {
     const assets = await built
     const hosts = new Set<string>()
     for (const asset of assets.all) {
@@ -140,7 +140,7 @@ describe('the files', () => {
     `)
   })
 
-  test('name the words that the browser asks for, with the nonce that lets them run', async () => {
+  test('of the language of the browser are preloaded with the nonce', async () => {
     for (const [language, words] of [
       ['de-AT,de;q=0.9', 'german'],
       ['fr', 'english'],
@@ -153,7 +153,7 @@ describe('the files', () => {
     }
   })
 
-  test('are found with and without the path of a larger site, whatever the proxy before it does', async () => {
+  test('are found with and without the path prefix of the portal URL', async () => {
     const inside = await startPortalHost({ portalUrl: 'https://example.com/ver%20ify' })
     try {
       const { link, sessionId } = await inside.register()
@@ -174,7 +174,7 @@ describe('the files', () => {
     }
   })
 
-  test('live under a path where the page does', async () => {
+  test('have the path prefix of the portal URL', async () => {
     const assets = await buildPortalAssets('https://example.com/verify')
     expect(assets.page('x')).toContain('src="/verify/assets/')
     expect(assets.page('x', 'german')).toContain('href="/verify/assets/german-')

@@ -1,9 +1,9 @@
-// Whoever passes a browser's secret with a change makes it only while the browser may open the session, as of the change's
-// own transaction.
+// A change with the secret of a browser is checked in its own transaction: the browser must still have access.
 import { afterAll, expect, test } from 'bun:test'
 import { PNG } from 'pngjs'
 import { BrowserUnknownError } from '../../src/domain/session-errors.ts'
 import { parseWalletAddress } from '../../src/domain/wallet.ts'
+import { words } from '../support/words.ts'
 import { startPortalHost } from './support/portal-host.ts'
 import { enter } from './support/visitor.ts'
 import { evmAccount } from './support/wallets.ts'
@@ -17,7 +17,7 @@ const stream = () => new Blob([PNG.sync.write(new PNG({ width: 40, height: 30 })
 const document = (kind: 'portrait' | 'identity-document') =>
   ({ kind, fileName: 'a.png', declaredType: 'image/png', address: '', stream: stream() }) as const
 
-/** A session with a wallet, fields and a document, and the hash of its browser's secret. */
+/** Opens a session with a wallet and a document. `cookieHash` is the hash of its browser's secret. */
 const opened = async () => {
   const { person, sessionId } = await enter(host)
   await person.agree(sessionId)
@@ -34,35 +34,26 @@ type Opened = Awaited<ReturnType<typeof opened>>
 
 const wallet = { family: 'evm', chainId: 1, address: parseWalletAddress(evmAccount('other').address)?.address } as never
 
+const targetOf = ({ session: { organizationId, id: sessionId }, cookieHash }: Opened) => ({
+  organizationId,
+  sessionId,
+  cookieHash,
+})
 const CHANGES: Readonly<Record<string, (opened: Opened) => Promise<unknown>>> = {
   putFields: ({ session, cookieHash }) => evidence.putFields({ ...session, cookieHash }, { fullName: 'Mallory' }),
   addDocument: ({ session, cookieHash }) =>
     evidence.addDocument({ ...session, cookieHash }, document('identity-document')),
   removeDocument: ({ session, cookieHash, documentId }) =>
     evidence.removeDocument({ ...session, cookieHash }, documentId),
-  removeWallet: ({ session: { organizationId, id: sessionId }, cookieHash, walletId }) =>
-    changes.removeWallet({ organizationId, sessionId, cookieHash, walletId, actor: 'person' }),
+  removeWallet: (opened) => changes.removeWallet({ ...targetOf(opened), walletId: opened.walletId, actor: 'person' }),
   submitted: ({ session, cookieHash }) => providers.of(session).submitted({ ...session, cookieHash }),
-  recordAgreement: ({ session: { organizationId, id: sessionId }, cookieHash }) =>
-    store.portalProgress.recordAgreement({
-      organizationId,
-      sessionId,
-      cookieHash,
-      version: '2.de',
-      shares: true,
-      usesDetails: true,
-    }),
-  addHandover: ({ session: { organizationId, id: sessionId }, cookieHash }) =>
-    store.portalLinks.addHandover(
-      { organizationId, sessionId, cookieHash },
-      crypto.getRandomValues(new Uint8Array(32)),
-      2e9,
-    ),
-  addNonce: ({ session: { organizationId, id: sessionId }, cookieHash }) =>
+  recordAgreement: (opened) =>
+    store.portalProgress.recordAgreement({ ...targetOf(opened), version: '2.de', shares: true, usesDetails: true }),
+  addHandover: (opened) =>
+    store.portalLinks.addHandover(targetOf(opened), crypto.getRandomValues(new Uint8Array(32)), 2e9),
+  addNonce: (opened) =>
     store.sessionNonces.add({
-      organizationId,
-      sessionId,
-      cookieHash,
+      ...targetOf(opened),
       wallet,
       nonce: crypto.randomUUID(),
       message: 'm',
@@ -72,24 +63,19 @@ const CHANGES: Readonly<Record<string, (opened: Opened) => Promise<unknown>>> = 
     }),
 }
 
-/** What is stored of a session, as one text. */
+/** All stored rows of a session, as text. */
 const stateOf = async (sessionId: string): Promise<string> => {
   const rows: unknown[] = []
-  for (const table of [
-    'sessions',
-    'session_evidence',
-    'session_wallets',
-    'portal_agreements',
-    'portal_handovers',
-    'session_nonces',
-  ]) {
+  for (const table of words`
+    sessions session_evidence session_wallets portal_agreements portal_handovers session_nonces
+  `) {
     const column = table === 'sessions' ? 'id' : 'session_id'
     rows.push(await store.database.query(`SELECT * FROM ${table} WHERE ${column} = ?`, [sessionId]))
   }
   return JSON.stringify(rows)
 }
 
-test.each(Object.entries(CHANGES))('%s', async (_, change) => {
+test.each(Object.entries(CHANGES))('%s is refused for a released browser', async (_, change) => {
   const kept = await opened()
   const before = await stateOf(kept.session.id)
   await change(kept)
@@ -100,6 +86,6 @@ test.each(Object.entries(CHANGES))('%s', async (_, change) => {
   const left = await stateOf(released.session.id)
   await expect(change(released)).rejects.toThrow(BrowserUnknownError)
   expect(await stateOf(released.session.id)).toBe(left)
-  // Nor does the browser of another session help.
+  // The browser of another session is refused too.
   await expect(change({ ...released, cookieHash: kept.cookieHash })).rejects.toThrow(BrowserUnknownError)
 })

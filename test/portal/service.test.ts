@@ -1,4 +1,4 @@
-// The page of the running service: a session made by the API, gone through on the page, decided by command, read by the API.
+// The page of a running service: a session from its registration to the decision.
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,12 +12,10 @@ setDefaultTimeout(60_000)
 const service = await startServiceWithPage()
 afterAll(() => service.stop())
 
-test('takes a person from the registration to a verified wallet', async () => {
+test('a person gets from the registration to a verified wallet', async () => {
   const account = evmAccount('service')
-  const { sessionId: id, link } = await service.register('individual', {
-    walletAddress: account.address,
-    originUrl: 'https://app.acme.example/',
-  })
+  const origin = { originUrl: 'https://app.acme.example/' }
+  const { sessionId: id, link } = await service.register('individual', { walletAddress: account.address, ...origin })
   expect(link).toStartWith(`${service.url}/v/`)
   const person = createVisitor(service.url)
   expect((await person.visit(link)).headers.get('location')).toBe(`${service.url}/s/${id}`)
@@ -25,25 +23,18 @@ test('takes a person from the registration to a verified wallet', async () => {
   await person.connectEvm(id, 'service')
   await person.call('PUT', `sessions/${id}/fields`, { fullName: 'Ada', birthDate: '1985-12-10', country: 'GB' })
   expect((await person.call('POST', `sessions/${id}/submit`, {})).body['status']).toBe('submitted')
-  expect(await service.ask('GET', `status/individual/${id}`)).toMatchObject({
-    status: 'submitted',
-    verifiedWallets: [],
-  })
+  const status = await service.request('GET', `status/individual/${id}`)
+  expect(status).toMatchObject({ status: 'submitted', verifiedWallets: [] })
 
   await service.decide(id, 'retry', { comment: 'Your name, please.', fix: 'fullName' })
-  expect(await person.view(id)).toMatchObject({
-    status: 'retry',
-    comment: 'Your name, please.',
-    missing: ['fullName'],
-  })
+  const view = await person.view(id)
+  expect(view).toMatchObject({ status: 'retry', comment: 'Your name, please.', missing: ['fullName'] })
   await person.call('PUT', `sessions/${id}/fields`, { fullName: 'Ada King' })
   await person.call('POST', `sessions/${id}/submit`, {})
   await service.decide(id, 'completed')
   expect((await person.view(id)).status).toBe('completed')
-  expect(await service.ask('POST', 'verify', { address: account.address })).toMatchObject({
-    verified: true,
-    checkType: 'kyc',
-  })
+  const answer = await service.request('POST', 'verify', { address: account.address })
+  expect(answer).toMatchObject({ verified: true, checkType: 'kyc' })
 })
 
 const BY_COUNTRY = `name: By country
@@ -53,7 +44,7 @@ rules:
   - { id: adult, allow: identity.age >= 18 }
 `
 
-test('asks for country and age, on which a policy then decides until the evidence is erased', async () => {
+test('a policy decides on country and age until the evidence is erased', async () => {
   const account = evmAccount('agreed')
   await service.run('brand', 'update', '--asks-details')
   const policy = join(service.dataDirectory, 'by-country.yaml')
@@ -85,7 +76,7 @@ test('asks for country and age, on which a policy then decides until the evidenc
   expect(records).not.toMatch(/1985-12-10|"GB"|"age"/)
 })
 
-test('stops while a page follows its session', async () => {
+test('the service stops while a page follows its session', async () => {
   const { link, sessionId } = await service.register('individual')
   const person = createVisitor(service.url)
   await person.visit(link)

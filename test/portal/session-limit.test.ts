@@ -1,4 +1,4 @@
-// The page's limits: by session, by link and by network, each for itself.
+// Limits of the page per session, per link and per network.
 import { expect, test } from 'bun:test'
 import { createPageLimits, NETWORK_PROOFS, SESSION_CHANGES } from '../../src/portal/session-limit.ts'
 import { RateExceededError } from '../../src/server/rate-limit.ts'
@@ -7,7 +7,7 @@ import { createManualClock } from '../server/manual-clock.ts'
 const clock = createManualClock()
 const limits = createPageLimits(clock)
 
-/** How often it may be taken at once. */
+/** Number of calls until the limit. */
 const countOf = (take: () => void): number => {
   for (let count = 0; ; count++) {
     try {
@@ -27,7 +27,7 @@ test('each session and each link has its own limit', () => {
   limits.takeChange('02')
 })
 
-test('a network has one limit for signatures, however many sessions it has open', () => {
+test('a network has one limit for signatures of all its sessions', () => {
   expect(countOf(() => limits.takeProof('2001:db8::1'))).toBe(NETWORK_PROOFS.burst)
   expect(countOf(() => limits.takeProof('2001:db8::ffff'))).toBe(0)
   for (const other of ['2001:db8:0:1::1', '203.0.113.7']) limits.takeProof(other)

@@ -1,11 +1,11 @@
-// What the page may do with its session, in which order, and what it is refused (threats rows 3, 5, 6 and 18).
+// Changes of a session by its page: their order, and refusals (threat model rows 3, 5, 6 and 18).
 import { afterAll, describe, expect, test } from 'bun:test'
 import { PNG } from 'pngjs'
 import { AGREEMENT_VERSION, type SessionView } from '../../src/portal/contract.ts'
 import { NETWORK_PROOFS, SESSION_CHANGES } from '../../src/portal/session-limit.ts'
 import { markChecksMade } from '../support/made-checks.ts'
-import { type RegisterOptions, startPortalHost } from './support/portal-host.ts'
-import { type Answer, createVisitor, enter as enterHost, tokenOf } from './support/visitor.ts'
+import { type Registered, type RegisterOptions, startPortalHost } from './support/portal-host.ts'
+import { type Answer, createVisitor, tokenOf } from './support/visitor.ts'
 import { evmAccount, solanaKey } from './support/wallets.ts'
 
 const host = await startPortalHost({ level: 2, name: 'Acme Exchange' })
@@ -13,18 +13,38 @@ afterAll(() => host.stop())
 
 const PERSON = { fullName: 'Ada Byron King', birthDate: '1985-12-10', country: 'GB' }
 
-const picture = (): Uint8Array => {
+const image = (): Uint8Array => {
   const png = new PNG({ width: 40, height: 30 })
   for (let i = 0; i < png.data.length; i++) png.data[i] = (i * 37) % 256
   return PNG.sync.write(png)
 }
 
-const enter = async (settings: RegisterOptions = {}) => {
-  const entered = await enterHost(host, settings)
-  return { ...entered, path: `sessions/${entered.sessionId}` }
+/** Opens a session's link in a new browser. */
+const open = async ({ sessionId, link }: Registered) => {
+  const person = createVisitor(host.url)
+  await person.visit(link)
+  const path = `sessions/${sessionId}`
+  return {
+    person,
+    sessionId,
+    link,
+    path,
+    view: () => person.view(sessionId),
+    putFields: (fields: object) => person.call('PUT', `${path}/fields`, fields),
+    getFields: () => person.call('GET', `${path}/fields`),
+    submit: () => person.call('POST', `${path}/submit`, {}),
+    connect: (name: string, chainId = 1) => person.connectEvm(sessionId, name, chainId),
+    upload: (kind: string, content: Uint8Array = image(), name = 'a.png'): Promise<Answer> =>
+      person.call('POST', `${path}/documents/${kind}`, content, {
+        'content-type': 'image/png',
+        'x-file-name': encodeURIComponent(name),
+      }),
+  }
 }
+const enter = async (settings: RegisterOptions = {}) => open(await host.register(settings))
 type Insider = Awaited<ReturnType<typeof enter>>
 
+/** Opens the link of a new session, and agrees. */
 const insider = async (settings: RegisterOptions = {}, shares = true): Promise<Insider> => {
   const inside = await enter(settings)
   await inside.person.agree(inside.sessionId, shares)
@@ -34,76 +54,58 @@ const insider = async (settings: RegisterOptions = {}, shares = true): Promise<I
 const challenge = async ({ person, path }: Insider, address: string, chainId: number) =>
   (await person.call('POST', `${path}/wallets/challenge`, { address, chainId })).body
 
-const connectEvm = ({ person, sessionId }: Insider, name: string, chainId = 1) =>
-  person.connectEvm(sessionId, name, chainId)
+const reasonOf = async (answer: Promise<Answer>) => (await answer).body['reason']
+const statusOf = async (answer: Promise<Answer>) => (await answer).body['status']
 
-const upload = (inside: Insider, kind: string, content: Uint8Array = picture(), type = 'image/png', name = 'a.png') =>
-  inside.person.call('POST', `${inside.path}/documents/${kind}`, content, {
-    'content-type': type,
-    'x-file-name': encodeURIComponent(name),
-  })
-
-/** Everything given that level 2 asks of a person. */
-const complete = async (inside: Insider): Promise<void> => {
-  await connectEvm(inside, 'mine')
-  await inside.person.call('PUT', `${inside.path}/fields`, PERSON)
-  await upload(inside, 'identity-document')
-  await upload(inside, 'portrait')
+/** Submits everything that level 2 requires of a person, except the submission itself. */
+const complete = async ({ connect, putFields, upload }: Insider): Promise<void> => {
+  await connect('mine')
+  await putFields(PERSON)
+  await upload('identity-document')
+  await upload('portrait')
 }
 
-const submit = ({ person, path }: Insider) => person.call('POST', `${path}/submit`, {})
-
-describe('before the person has agreed', () => {
-  test('nothing is taken', async () => {
+describe('before the agreement', () => {
+  test('every change is refused', async () => {
     const { person, path } = await enter()
     const attempts: readonly [string, string, unknown][] = [
       ['PUT', 'fields', PERSON],
       ['POST', 'wallets/challenge', { address: evmAccount('a').address, chainId: 1 }],
       ['POST', 'wallets', { nonce: 'x', signature: '0x' }],
-      ['POST', 'documents/portrait', picture()],
+      ['POST', 'documents/portrait', image()],
       ['POST', 'submit', {}],
     ]
     for (const [method, what, body] of attempts) {
-      expect((await person.call(method, `${path}/${what}`, body)).body['reason']).toBe('agreement-missing')
+      expect(await reasonOf(person.call(method, `${path}/${what}`, body))).toBe('agreement-missing')
     }
   })
 
-  test('agreeing to another text than the one that holds is refused', async () => {
+  test('an agreement to another version or language is refused', async () => {
     const { person, path } = await enter()
     for (const body of [
       { version: '0', language: 'en', shares: true },
       { version: AGREEMENT_VERSION, language: 'fr', shares: true },
     ]) {
-      expect((await person.call('POST', `${path}/agreement`, body)).body['reason']).toBe('agreement-outdated')
+      expect(await reasonOf(person.call('POST', `${path}/agreement`, body))).toBe('agreement-outdated')
     }
-    expect(
-      (await person.call('POST', `${path}/agreement`, { version: AGREEMENT_VERSION, language: 'en' })).status,
-    ).toBe(400)
+    const incomplete = { version: AGREEMENT_VERSION, language: 'en' }
+    expect((await person.call('POST', `${path}/agreement`, incomplete)).status).toBe(400)
   })
 
-  test('the answer is recorded with the version and language of its text, and may still change', async () => {
-    const { person, sessionId, path } = await enter()
+  test('the agreement is recorded with its version and language, and can change', async () => {
+    const { person, sessionId, path, view } = await enter()
     await person.call('POST', `${path}/agreement`, { version: AGREEMENT_VERSION, language: 'de', shares: true })
-    expect((await person.view(sessionId)).agreement).toMatchObject({ version: `${AGREEMENT_VERSION}.de`, shares: true })
+    expect((await view()).agreement).toMatchObject({ version: `${AGREEMENT_VERSION}.de`, shares: true })
     await person.agree(sessionId, false)
-    expect((await person.view(sessionId)).agreement).toMatchObject({
-      version: `${AGREEMENT_VERSION}.en`,
-      shares: false,
-    })
+    expect((await view()).agreement).toMatchObject({ version: `${AGREEMENT_VERSION}.en`, shares: false })
   })
 
-  test('country and age are used only if the organization asks and an individual agrees; each change is in the history', async () => {
+  test('country and age are used only with the setting and the agreement of an individual, with events', async () => {
     const { id } = await host.createOrganization('asking', 'Asking', 1)
-    const open = async (type: 'individual' | 'business') => {
-      const { sessionId, link } = await host.registerFor(id, { type })
-      const person = createVisitor(host.url)
-      await person.visit(link)
-      return { person, sessionId }
-    }
-    const { person, sessionId } = await open('individual')
+    const { person, sessionId, view } = await open(await host.registerFor(id))
     const answer = async (usesDetails?: boolean) => {
       expect((await person.agree(sessionId, true, usesDetails === undefined ? {} : { usesDetails })).status).toBe(200)
-      const { agreement, asksDetails } = await person.view(sessionId)
+      const { agreement, asksDetails } = await view()
       return [asksDetails, agreement?.usesDetails]
     }
     expect(await answer(true)).toEqual([false, false])
@@ -115,35 +117,24 @@ describe('before the person has agreed', () => {
     expect(await answer()).toEqual([true, false])
     const history = await host.store.sessions.listEvents(id, sessionId)
     const noted = history.filter(({ kind }) => kind.startsWith('details-'))
+    const kinds = ['details-consented', 'details-consent-withdrawn', 'details-consented', 'details-consent-withdrawn']
     expect(noted.map(({ kind, actor, privateComment }) => [kind, actor, privateComment])).toEqual(
-      ['details-consented', 'details-consent-withdrawn', 'details-consented', 'details-consent-withdrawn'].map(
-        (kind) => [kind, 'person', `${AGREEMENT_VERSION}.en`],
-      ),
+      kinds.map((kind) => [kind, 'person', `${AGREEMENT_VERSION}.en`]),
     )
-    const business = await open('business')
+    const business = await open(await host.registerFor(id, { type: 'business' }))
     await business.person.agree(business.sessionId, true, { usesDetails: true })
-    const { asksDetails, agreement } = await business.person.view(business.sessionId)
+    const { asksDetails, agreement } = await business.view()
     expect([asksDetails, agreement?.usesDetails]).toEqual([false, false])
   })
 })
 
 describe('the view', () => {
-  test('says what the organization says, for how long it keeps what is given, and how long others waited', async () => {
+  test('contains the texts of the organization, its retention periods and its usual wait', async () => {
     const { id } = await host.createOrganization('measured', 'Measured', 1)
     await host.store.organizationBrands.set(id, { privacyUrl: 'https://m.example/p', wordsDe: 'Guten Tag' })
-    const decide = (sessionId: string, to: 'submitted' | 'completed' | 'rejected') =>
-      host.identity.changes.changeStatus({
-        organizationId: id,
-        sessionId,
-        to,
-        actor: 'operator:test',
-        override: 'person',
-      })
-    const viewOf = async () => {
-      const { sessionId, link } = await host.registerFor(id)
-      const person = createVisitor(host.url)
-      await person.visit(link)
-      return (await person.view(sessionId)).organization
+    const decide = (sessionId: string, to: 'submitted' | 'completed' | 'rejected') => {
+      const target = { organizationId: id, sessionId, actor: 'operator:test', override: 'person' } as const
+      return host.identity.changes.changeStatus({ ...target, to })
     }
     const waits = [600, 3_600, 7_200, 60, 86_400]
     for (const [index, seconds] of waits.entries()) {
@@ -155,7 +146,8 @@ describe('the view', () => {
       await decide(sessionId, index === 0 ? 'rejected' : 'completed')
     }
     expect(await host.store.sessions.findUsualWait(id, 'test')).toBeNull()
-    expect(await viewOf()).toMatchObject({
+    const { view } = await open(await host.registerFor(id))
+    expect((await view()).organization).toMatchObject({
       privacyUrl: 'https://m.example/p',
       supportEmail: null,
       words: { en: null, de: 'Guten Tag' },
@@ -164,9 +156,8 @@ describe('the view', () => {
     })
   })
 
-  test('shows what is asked, what is missing, and where the person came from, by its host in ASCII', async () => {
-    const { person, sessionId } = await enter({ originUrl: 'https://xn--80ak6aa92e.example/path' })
-    const view = await person.view(sessionId)
+  test('contains the required and missing parts, and the origin with its host in ASCII', async () => {
+    const view = await (await enter({ originUrl: 'https://xn--80ak6aa92e.example/path' })).view()
     expect(view).toMatchObject({
       checkType: 'kyc',
       status: 'pending',
@@ -182,39 +173,31 @@ describe('the view', () => {
     expect(view.chains).toContainEqual({ name: 'bsc', title: 'BNB Smart Chain', chainId: 56 })
   })
 
-  test('never shows what is inside a document or a field', async () => {
+  test('contains neither fields nor documents', async () => {
     const inside = await insider()
     await complete(inside)
-    const text = JSON.stringify(await inside.person.view(inside.sessionId))
-    expect(text).not.toContain('Ada')
-    expect((await inside.person.call('GET', `${inside.path}/fields`)).body).toEqual(PERSON)
+    expect(JSON.stringify(await inside.view())).not.toContain('Ada')
+    expect((await inside.getFields()).body).toEqual(PERSON)
   })
 
-  test('carries the organization’s colour and logo, served as a picture and nothing else', async () => {
-    const branded = await host.createOrganization('branded', 'Branded', 1)
-    await host.store.organizationBrands.set(branded.id, {
-      color: '#aa3366',
-      logo: { type: 'image/png', bytes: picture() },
-    })
-    const { sessionId, link } = await host.registerFor(branded.id)
-    const person = createVisitor(host.url)
-    await person.visit(link)
-    const { organization } = await person.view(sessionId)
+  test('contains the color and the logo of the organization, which is served only as an image', async () => {
+    const { id } = await host.createOrganization('branded', 'Branded', 1)
+    await host.store.organizationBrands.set(id, { color: '#aa3366', logo: { type: 'image/png', bytes: image() } })
+    const { person, view } = await open(await host.registerFor(id))
+    const { organization } = await view()
     expect(organization.color).toBe('#aa3366')
     const logo = await fetch(`${host.url}/${organization.logo}`, { headers: { cookie: person.cookieHeader() } })
     expect(logo.headers.get('content-type')).toBe('image/png')
     expect(logo.headers.get('content-security-policy')).toBe("default-src 'none'; frame-ancestors 'none'; sandbox")
-    expect(new Uint8Array(await logo.arrayBuffer())).toEqual(new Uint8Array(picture()))
+    expect(new Uint8Array(await logo.arrayBuffer())).toEqual(new Uint8Array(image()))
     expect((await fetch(`${host.url}/${organization.logo}`)).status).toBe(404)
   })
 })
 
 describe('wallets', () => {
-  test('of both families connect, on several chains, and can be taken out again', async () => {
+  test('of both families connect on several chains, and can be removed', async () => {
     const inside = await insider()
-    expect((await connectEvm(inside, 'mine', 1)).status).toBe(200)
-    expect((await connectEvm(inside, 'mine', 8453)).status).toBe(200)
-    expect((await connectEvm(inside, 'mine', 137)).status).toBe(200)
+    for (const chainId of [1, 8453, 137]) expect((await inside.connect('mine', chainId)).status).toBe(200)
     const key = solanaKey('mine')
     const sign = async (message: string) => `0x${Buffer.from(key.sign(Buffer.from(message))).toString('hex')}`
     const { body } = await inside.person.connect(inside.sessionId, key.address, sign, 0)
@@ -222,320 +205,299 @@ describe('wallets', () => {
     expect(wallets.map(({ chainTitle }) => chainTitle)).toEqual(['Ethereum', 'Base', 'Polygon', 'Solana'])
     const [first] = wallets
     const path = `${inside.path}/wallets/${first?.id}`
-    const removed = await inside.person.call<SessionView>('DELETE', path)
-    expect(removed.body.wallets).toHaveLength(3)
-    // Removed in another tab before: what was wanted is so.
+    expect((await inside.person.call<SessionView>('DELETE', path)).body.wallets).toHaveLength(3)
+    // Another tab can repeat the removal.
     expect((await inside.person.call('DELETE', path)).status).toBe(200)
   })
 
   test('with a forged, foreign or repeated proof are refused', async () => {
     const inside = await insider()
-    const { address } = evmAccount('mine')
-    const { nonce, message } = await challenge(inside, address, 1)
-    const send = (signature: string) => inside.person.call('POST', `${inside.path}/wallets`, { nonce, signature })
-    const forged = await evmAccount('forger').signMessage({ message: String(message) })
-    expect((await send(forged)).body['reason']).toBe('proof-invalid')
-    const other = await evmAccount('mine').signMessage({ message: `${message} ` })
-    expect((await send(other)).body['reason']).toBe('proof-invalid')
-    const good = await evmAccount('mine').signMessage({ message: String(message) })
-    expect((await send(good)).status).toBe(200)
-    expect((await send(good)).body['reason']).toBe('proof-invalid')
-    // In another session of the same organization.
-    const elsewhere = await insider()
-    const again = await elsewhere.person.call('POST', `${elsewhere.path}/wallets`, { nonce, signature: good })
-    expect(again.body['reason']).toBe('proof-invalid')
+    const mine = evmAccount('mine')
+    const { nonce, message } = await challenge(inside, mine.address, 1)
+    const send = async (signature: string, { person, path } = inside) => {
+      const { status, body } = await person.call('POST', `${path}/wallets`, { nonce, signature })
+      return body['reason'] ?? status
+    }
+    const good = await mine.signMessage({ message: String(message) })
+    expect(await send(await evmAccount('forger').signMessage({ message: String(message) }))).toBe('proof-invalid')
+    expect(await send(await mine.signMessage({ message: `${message} ` }))).toBe('proof-invalid')
+    expect(await send(good)).toBe(200)
+    expect(await send(good)).toBe('proof-invalid')
+    expect(await send(good, await insider())).toBe('proof-invalid')
   })
 
-  test('number at most 20, also when several come at once', async () => {
-    const inside = await insider()
-    for (let number = 1; number <= 17; number++) expect((await connectEvm(inside, `many ${number}`)).status).toBe(200)
-    const late = await Promise.all([18, 19, 20, 21, 22].map((number) => connectEvm(inside, `many ${number}`)))
+  test('are at most 20, also if several are connected at the same moment', async () => {
+    const { connect, view } = await insider()
+    for (let number = 1; number <= 17; number++) expect((await connect(`many ${number}`)).status).toBe(200)
+    const late = await Promise.all([18, 19, 20, 21, 22].map((number) => connect(`many ${number}`)))
     expect(late.filter(({ status }) => status === 200)).toHaveLength(3)
     expect(late.filter(({ body }) => body['reason'] === 'wallet-limit')).toHaveLength(2)
-    expect((await inside.person.view(inside.sessionId)).wallets).toHaveLength(20)
+    expect((await view()).wallets).toHaveLength(20)
   })
 
-  test('other than the one that the session is for are refused from the start', async () => {
+  test('of a session for one wallet can only be that wallet', async () => {
     const { address } = evmAccount('locked')
     const inside = await insider({ walletAddress: address })
-    expect((await inside.person.view(inside.sessionId)).lockedWallet).toBe(address)
+    expect((await inside.view()).lockedWallet).toBe(address)
     expect((await challenge(inside, evmAccount('other').address, 1))['reason']).toBe('wallet-locked')
-    expect((await connectEvm(inside, 'locked')).status).toBe(200)
+    expect((await inside.connect('locked')).status).toBe(200)
   })
 })
 
 describe('documents', () => {
-  test('of a kind that is not asked for, empty, too large or no document are refused', async () => {
-    const inside = await insider()
-    expect((await upload(inside, 'proof-of-address')).status).toBe(400)
-    expect((await upload(inside, 'diary')).status).toBe(400)
-    expect((await upload(inside, 'portrait', new Uint8Array())).status).toBe(400)
-    const large = await upload(inside, 'portrait', new Uint8Array(10 * 1024 * 1024 + 1))
+  test('of a kind that is not required, empty, too large or of another type are refused', async () => {
+    const { upload, view } = await insider()
+    for (const [kind, content] of [
+      ['proof-of-address', image()],
+      ['diary', image()],
+      ['portrait', new Uint8Array()],
+    ] as const) {
+      expect((await upload(kind, content)).status).toBe(400)
+    }
+    const large = await upload('portrait', new Uint8Array(10 * 1024 * 1024 + 1))
     expect([large.status, large.body['reason']]).toEqual([413, 'document-too-large'])
-    expect((await upload(inside, 'portrait', Buffer.from('MZ not a picture'))).status).toBe(415)
-    expect((await inside.person.view(inside.sessionId)).documents).toEqual([])
+    expect((await upload('portrait', Buffer.from('MZ not an image'))).status).toBe(415)
+    expect((await view()).documents).toEqual([])
   })
 
-  test('keep the name that the person’s device gave them, as text', async () => {
-    const inside = await insider()
-    const { body } = await upload(inside, 'portrait', picture(), 'image/png', '../<img src=x onerror=alert(1)>.png')
+  test('keep their file name as text', async () => {
+    const { upload } = await insider()
+    const { body } = await upload('portrait', image(), '../<img src=x onerror=alert(1)>.png')
     const [document] = (body as unknown as SessionView).documents
     expect(document?.fileName).toBe('<img src=x onerror=alert(1)>.png')
-    expect((await upload(inside, 'portrait')).body['reason']).toBe('document-limit')
+    expect(await reasonOf(upload('portrait'))).toBe('document-limit')
   })
 })
 
-describe('an eager visitor', () => {
-  test('is slowed down, and nobody else', async () => {
+describe('a visitor with too many requests', () => {
+  test('is limited, without affecting other sessions', async () => {
     const inside = await insider()
-    const untilRefused = async (ask: () => Promise<Answer>): Promise<Answer> => {
-      let answer = await ask()
-      // Some come back while it is asked.
-      for (let count = 0; answer.status !== 429 && count < SESSION_CHANGES.burst * 2; count++) answer = await ask()
+    const untilRefused = async (request: () => Promise<Answer>): Promise<Answer> => {
+      let answer = await request()
+      // The limit refills during the loop.
+      for (let count = 0; answer.status !== 429 && count < SESSION_CHANGES.burst * 2; count++) answer = await request()
       return answer
     }
     const proof = { nonce: 'none', signature: '0x00' }
     const refused = await untilRefused(() => inside.person.call('POST', `${inside.path}/wallets`, proof))
     expect([refused.status, refused.body['reason']]).toEqual([429, 'rate-exceeded'])
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
-    // The way in by a wallet's proof counts for the link.
+    // Proofs of another browser count for the link.
     const second = createVisitor(host.url)
     const token = tokenOf(inside.link)
     const answer = await second.call('POST', 'continue', { token, ...proof })
     expect([answer.status, answer.body['reason']]).toEqual([400, 'proof-invalid'])
     expect((await untilRefused(() => second.call('POST', 'continue', { token, ...proof }))).status).toBe(429)
-    // Looking is free, and other sessions have their own.
-    expect((await inside.person.view(inside.sessionId)).status).toBe('pending')
-    const other = await insider()
-    expect((await connectEvm(other, 'calm')).status).toBe(200)
+    // Reads are not limited, and other sessions have their own limit.
+    expect((await inside.view()).status).toBe('pending')
+    expect((await (await insider()).connect('calm')).status).toBe(200)
   })
 })
 
-describe('handing in', () => {
-  test('needs everything, and then waits for whoever decides', async () => {
+describe('a submission', () => {
+  test('requires all parts, and closes the session until the decision', async () => {
     const inside = await insider()
-    expect((await submit(inside)).body['reason']).toBe('evidence-incomplete')
+    expect(await reasonOf(inside.submit())).toBe('evidence-incomplete')
     await complete(inside)
-    const { status, body } = await submit(inside)
+    const { status, body } = await inside.submit()
     expect([status, body['status']]).toEqual([200, 'submitted'])
-    // The country of the address is kept, and the address is not.
+    // The country of the address is stored, the address is not.
     const { database } = host.store
     const origins = await database.query('SELECT * FROM session_origins WHERE session_id = ?', [inside.sessionId])
     expect(origins).toMatchObject([{ country: 'FR' }])
     expect(JSON.stringify(origins)).not.toContain('127.0.0.1')
-    // Twice, from two tabs for example.
-    expect((await submit(inside)).body['reason']).toBe('session-closed')
-    expect((await connectEvm(inside, 'late')).body['reason']).toBeDefined()
-    expect((await inside.person.call('PUT', `${inside.path}/fields`, PERSON)).body['reason']).toBe('session-closed')
+    // Two tabs can submit.
+    expect(await reasonOf(inside.submit())).toBe('session-closed')
+    expect(await reasonOf(inside.connect('late'))).toBeDefined()
+    expect(await reasonOf(inside.putFields(PERSON))).toBe('session-closed')
   })
 
-  test('ends the showing of what was typed in, until it is sent back', async () => {
+  test('makes the fields unreadable until the session is sent back', async () => {
     const inside = await insider()
     await complete(inside)
-    const read = () => inside.person.call('GET', `${inside.path}/fields`)
-    expect((await read()).body).toEqual(PERSON)
-    await submit(inside)
-    expect((await read()).body['reason']).toBe('session-closed')
+    expect((await inside.getFields()).body).toEqual(PERSON)
+    await inside.submit()
+    expect(await reasonOf(inside.getFields())).toBe('session-closed')
     await host.decide(inside.sessionId, 'retry')
-    expect((await read()).body).toEqual(PERSON)
+    expect((await inside.getFields()).body).toEqual(PERSON)
     await host.decide(inside.sessionId, 'rejected')
-    const after = await read()
-    expect(after.body['reason']).toBe('session-closed')
-    expect(JSON.stringify(after.body)).not.toContain(String(PERSON.fullName))
+    const { body } = await inside.getFields()
+    expect(body['reason']).toBe('session-closed')
+    expect(JSON.stringify(body)).not.toContain(PERSON.fullName)
   })
 
-  test('tells the session to share the result only where the person agreed to that', async () => {
+  test('shares the result only with the consent of the person', async () => {
     for (const shares of [true, false]) {
       const inside = await insider({}, shares)
+      const hasConsent = async () => (await host.find(inside.sessionId)).session.consentedAtSeconds !== null
       await complete(inside)
-      expect((await host.find(inside.sessionId)).session.consentedAtSeconds).toBeNull()
-      await submit(inside)
-      const { session } = await host.find(inside.sessionId)
-      expect(session.consentedAtSeconds === null).toBe(!shares)
-      // Sent back, a person withdraws it at once, and gives it with the next submission.
+      expect(await hasConsent()).toBe(false)
+      await inside.submit()
+      expect(await hasConsent()).toBe(shares)
+      // After the session is sent back, consent ends at once and begins with the next submission.
       await host.decide(inside.sessionId, 'retry')
       await inside.person.agree(inside.sessionId, !shares)
-      expect((await host.find(inside.sessionId)).session.consentedAtSeconds).toBeNull()
-      await submit(inside)
-      expect((await host.find(inside.sessionId)).session.consentedAtSeconds === null).toBe(shares)
+      expect(await hasConsent()).toBe(false)
+      await inside.submit()
+      expect(await hasConsent()).toBe(!shares)
     }
   })
 })
 
-describe('being sent back', () => {
+describe('a session that is sent back', () => {
   const sentBack = async (corrections?: readonly string[]) => {
     const inside = await insider()
     await complete(inside)
-    await submit(inside)
+    await inside.submit()
     await host.decide(inside.sessionId, 'retry', { publicComment: 'Blurred.', ...(corrections && { corrections }) })
     return inside
   }
 
-  test('asks only for what was named, and takes nothing less', async () => {
-    const inside = await sentBack(['identity-document', 'birthDate', 'unknown'])
-    const view = await inside.person.view(inside.sessionId)
-    expect(view).toMatchObject({
+  test('accepts only the requested parts, and requires all of them', async () => {
+    const { sessionId, view, submit, upload, putFields } = await sentBack(['identity-document', 'birthDate', 'unknown'])
+    const before = await view()
+    expect(before).toMatchObject({
       status: 'retry',
       comment: 'Blurred.',
       corrections: ['identity-document', 'birthDate'],
       missing: ['identity-document', 'birthDate'],
     })
-    expect((await submit(inside)).body['reason']).toBe('evidence-incomplete')
-    const before = view.documents.find(({ kind }) => kind === 'identity-document')?.id
-    const { body } = await upload(inside, 'identity-document')
+    expect(await reasonOf(submit())).toBe('evidence-incomplete')
+    const old = before.documents.find(({ kind }) => kind === 'identity-document')?.id
+    const { body } = await upload('identity-document')
     const after = (body as unknown as SessionView).documents.filter(({ kind }) => kind === 'identity-document')
-    // What was not good enough made way.
-    expect(after.map(({ id }) => id)).not.toContain(before)
+    // The new document replaces the old one.
+    expect(after.map(({ id }) => id)).not.toContain(old)
     expect(after).toHaveLength(1)
-    expect((await submit(inside)).body['reason']).toBe('evidence-incomplete')
-    await inside.person.call('PUT', `${inside.path}/fields`, { birthDate: '1985-12-11' })
-    expect((await submit(inside)).body['status']).toBe('submitted')
-    expect(await host.store.portalProgress.findCorrections(host.organization.id, inside.sessionId)).not.toBeNull()
-    await host.decide(inside.sessionId, 'completed')
-    expect(await host.store.portalProgress.findCorrections(host.organization.id, inside.sessionId)).toBeNull()
+    expect(await reasonOf(submit())).toBe('evidence-incomplete')
+    await putFields({ birthDate: '1985-12-11' })
+    expect(await statusOf(submit())).toBe('submitted')
+    const corrections = () => host.store.portalProgress.findCorrections(host.organization.id, sessionId)
+    expect(await corrections()).not.toBeNull()
+    await host.decide(sessionId, 'completed')
+    expect(await corrections()).toBeNull()
   })
 
-  test('for the wallets asks for a wallet', async () => {
-    const inside = await sentBack(['wallets'])
-    expect((await inside.person.view(inside.sessionId)).missing).toEqual(['wallets'])
-    await connectEvm(inside, 'better')
-    expect((await submit(inside)).body['status']).toBe('submitted')
+  test('for its wallets requires a wallet', async () => {
+    const { view, connect, submit } = await sentBack(['wallets'])
+    expect((await view()).missing).toEqual(['wallets'])
+    await connect('better')
+    expect(await statusOf(submit())).toBe('submitted')
   })
 
-  /** One change of each part, by the route that the page uses for it. */
+  /** A change of each part, by the route that the page uses. */
   const CHANGES: readonly (readonly [string, (inside: Insider) => Promise<Answer>])[] = [
-    ['fullName', ({ person, path }) => person.call('PUT', `${path}/fields`, { fullName: 'Eve Other' })],
-    ['birthDate', ({ person, path }) => person.call('PUT', `${path}/fields`, { birthDate: '1999-01-01' })],
-    ['country', ({ person, path }) => person.call('PUT', `${path}/fields`, { country: 'FR' })],
-    ['identity-document', (inside) => upload(inside, 'identity-document')],
-    ['portrait', (inside) => upload(inside, 'portrait')],
-    ['wallets', (inside) => connectEvm(inside, 'other')],
+    ['fullName', ({ putFields }) => putFields({ fullName: 'Eve Other' })],
+    ['birthDate', ({ putFields }) => putFields({ birthDate: '1999-01-01' })],
+    ['country', ({ putFields }) => putFields({ country: 'FR' })],
+    ['identity-document', ({ upload }) => upload('identity-document')],
+    ['portrait', ({ upload }) => upload('portrait')],
+    ['wallets', ({ connect }) => connect('other')],
   ]
+  const removeDocument = ({ person, path }: Insider, { documents }: SessionView, kind: string) =>
+    person.call('DELETE', `${path}/documents/${documents.find((document) => document.kind === kind)?.id}`)
   const REMOVALS: readonly (readonly [string, (inside: Insider, view: SessionView) => Promise<Answer>])[] = [
-    ...(['identity-document', 'portrait'] as const).map(
-      (kind) =>
-        [
-          kind,
-          ({ person, path }: Insider, { documents }: SessionView) =>
-            person.call('DELETE', `${path}/documents/${documents.find((document) => document.kind === kind)?.id}`),
-        ] as const,
-    ),
+    ['identity-document', (inside, view) => removeDocument(inside, view, 'identity-document')],
+    ['portrait', (inside, view) => removeDocument(inside, view, 'portrait')],
     ['wallets', ({ person, path }, { wallets }) => person.call('DELETE', `${path}/wallets/${wallets[0]?.id}`)],
   ]
 
-  test.each(CHANGES.map(([part]) => part))('for %s accepts no change of any other part', async (part) => {
+  test.each(CHANGES.map(([part]) => part))('for %s accepts no change of another part', async (part) => {
     const inside = await sentBack([part])
-    const before = await inside.person.view(inside.sessionId)
-    const fields = async () => (await inside.person.call('GET', `${inside.path}/fields`)).body
+    const before = await inside.view()
     for (const [other, change] of [...CHANGES, ...REMOVALS]) {
       if (other === part) continue
       const { status, body } = await change(inside, before)
-      // There is one portrait at most.
+      // A second portrait exceeds the limit.
       const refusal =
         other === 'portrait' && body['reason'] === 'document-limit' ? 'document-limit' : 'part-not-requested'
       expect([other, status, body['reason']]).toEqual([other, 409, refusal])
     }
-    // Nor together with the part that was requested.
-    const both = await inside.person.call('PUT', `${inside.path}/fields`, { ...PERSON, fullName: 'Eve Other' })
-    expect(both.status).toBe(409)
-    expect(await fields()).toEqual(PERSON)
-    expect(await inside.person.view(inside.sessionId)).toEqual(before)
+    // A field that is not requested is refused also if a requested one is sent with it.
+    expect((await inside.putFields({ ...PERSON, fullName: 'Eve Other' })).status).toBe(409)
+    expect((await inside.getFields()).body).toEqual(PERSON)
+    expect(await inside.view()).toEqual(before)
     for (const [other, change] of CHANGES) if (other === part) expect((await change(inside)).status).toBe(200)
-    expect((await submit(inside)).body['status']).toBe('submitted')
+    expect(await statusOf(inside.submit())).toBe('submitted')
   })
 
-  test('also accepts what is missing, which the person may correct until they submit', async () => {
-    const inside = await insider()
-    await connectEvm(inside, 'mine')
-    await host.decide(inside.sessionId, 'retry', { corrections: ['wallets'] })
-    const put = (fields: object) => inside.person.call('PUT', `${inside.path}/fields`, fields)
-    expect((await put({ ...PERSON, fullName: 'Ada Byrn' })).status).toBe(200)
-    expect((await put({ fullName: 'Ada Byron King' })).status).toBe(200)
-    for (const kind of ['identity-document', 'portrait']) expect((await upload(inside, kind)).status).toBe(200)
-    // The second page of a document that was missing.
-    expect((await upload(inside, 'identity-document')).status).toBe(200)
-    await connectEvm(inside, 'better')
-    expect((await submit(inside)).body['status']).toBe('submitted')
-    await host.decide(inside.sessionId, 'retry', { corrections: ['wallets'] })
-    expect((await put({ fullName: 'Eve Other' })).status).toBe(409)
+  test('also accepts missing parts, which the person can correct until they submit', async () => {
+    const { sessionId, connect, putFields, upload, submit } = await insider()
+    await connect('mine')
+    await host.decide(sessionId, 'retry', { corrections: ['wallets'] })
+    for (const fields of [{ ...PERSON, fullName: 'Ada Byrn' }, { fullName: PERSON.fullName }]) {
+      expect((await putFields(fields)).status).toBe(200)
+    }
+    // The last upload is the second page of a missing document.
+    for (const kind of ['identity-document', 'portrait', 'identity-document']) {
+      expect((await upload(kind)).status).toBe(200)
+    }
+    await connect('better')
+    expect(await statusOf(submit())).toBe('submitted')
+    await host.decide(sessionId, 'retry', { corrections: ['wallets'] })
+    expect((await putFields({ fullName: 'Eve Other' })).status).toBe(409)
   })
 
-  test('takes the old documents of a kind away once, with the first new one, and no others', async () => {
+  test('replaces the old documents of a requested kind with the first new one', async () => {
     const inside = await sentBack(['identity-document', 'portrait'])
     // Documents that were stored within one second have no order.
     const kinds = ({ body }: Answer) =>
       (body as unknown as SessionView).documents.map(({ kind, id }) => [kind, id]).toSorted()
-    const { documents } = await inside.person.view(inside.sessionId)
+    const { documents } = await inside.view()
     const old = documents.find(({ kind }) => kind === 'identity-document')
-    const first = kinds(await upload(inside, 'identity-document'))
+    const first = kinds(await inside.upload('identity-document'))
     expect(first.map(([kind]) => kind)).toEqual(['identity-document', 'portrait'])
     expect(first.map(([, id]) => id)).not.toContain(old?.id)
-    const second = kinds(await upload(inside, 'identity-document'))
+    const second = kinds(await inside.upload('identity-document'))
     expect(second).toEqual(expect.arrayContaining(first))
     expect(second).toHaveLength(3)
-    // Taking a document away gives nothing: the portrait is still to be replaced.
-    const portrait = first[1]?.[1]
-    const { body } = await inside.person.call('DELETE', `${inside.path}/documents/${portrait}`)
+    // A removed document is still required.
+    const { body } = await removeDocument(inside, (await inside.view()) as SessionView, 'portrait')
     expect(body['missing']).toEqual(['portrait'])
   })
 
-  test('takes no document away for a kind that was not sent back', async () => {
-    const inside = await sentBack()
-    const before = (await inside.person.view(inside.sessionId)).documents
-    const { body } = await upload(inside, 'identity-document')
+  test('without requested parts keeps all documents, and can be submitted unchanged', async () => {
+    const { view, upload } = await sentBack()
+    const before = await view()
+    expect(before).toMatchObject({ corrections: [], missing: [] })
+    const { body } = await upload('identity-document')
     const after = (body as unknown as SessionView).documents
-    expect(after).toEqual(expect.arrayContaining([...before]))
-    expect(after).toHaveLength(before.length + 1)
-  })
-
-  test('for nothing in particular leaves the choice to the person', async () => {
-    const inside = await sentBack()
-    expect(await inside.person.view(inside.sessionId)).toMatchObject({ corrections: [], missing: [] })
-    expect((await submit(inside)).body['status']).toBe('submitted')
+    expect(after).toEqual(expect.arrayContaining([...before.documents]))
+    expect(after).toHaveLength(before.documents.length + 1)
+    expect(await statusOf((await sentBack()).submit())).toBe('submitted')
   })
 })
 
-describe('a business', () => {
-  test('is asked for its own', async () => {
-    const level3 = await host.createOrganization('strict', 'Strict', 3)
-    const { sessionId, link } = await host.registerFor(level3.id, { type: 'business' })
-    const person = createVisitor(host.url)
-    await person.visit(link)
-    await person.agree(sessionId)
-    expect((await person.view(sessionId)).missing).toEqual([
-      'wallets',
-      'registeredName',
-      'registrationNumber',
-      'country',
-      'registration-document',
-      'owners',
-    ])
-    const owners = [{ name: 'Ada King', sharePercent: 60 }]
-    const put = await person.call('PUT', `sessions/${sessionId}/fields`, { ...PERSON, owners })
-    expect(put.status).toBe(200)
-    expect((await person.call('GET', `sessions/${sessionId}/fields`)).body).toEqual({ country: 'GB', owners })
-    const bad = await person.call('PUT', `sessions/${sessionId}/fields`, { owners: [{ name: 'x', sharePercent: 101 }] })
-    expect(bad.status).toBe(400)
-  })
+test('a business submits its own fields', async () => {
+  const level3 = await host.createOrganization('strict', 'Strict', 3)
+  const { person, sessionId, view, putFields, getFields } = await open(
+    await host.registerFor(level3.id, { type: 'business' }),
+  )
+  await person.agree(sessionId)
+  const missing = ['wallets', 'registeredName', 'registrationNumber', 'country', 'registration-document', 'owners']
+  expect<readonly string[]>((await view()).missing).toEqual(missing)
+  const owners = [{ name: 'Ada King', sharePercent: 60 }]
+  expect((await putFields({ ...PERSON, owners })).status).toBe(200)
+  expect((await getFields()).body).toEqual({ country: 'GB', owners })
+  expect((await putFields({ owners: [{ name: 'x', sharePercent: 101 }] })).status).toBe(400)
 })
 
 describe('the stream', () => {
-  const open = (inside: Insider, signal: AbortSignal | null = null) =>
+  const openStream = (inside: Insider, signal: AbortSignal | null = null) =>
     fetch(`${host.url}/api/${inside.path}/events`, { headers: { cookie: inside.person.cookieHeader() }, signal })
 
-  test('ends for a browser that left, before the session’s next event', async () => {
+  test('ends for a browser that left, before the next event of the session', async () => {
     const inside = await insider()
-    const response = await open(inside)
+    const response = await openStream(inside)
     await inside.person.call('POST', `${inside.path}/leave`, {})
     await host.decide(inside.sessionId, 'retry')
-    const text = await response.text()
-    expect(text.match(/"status":"\w+"/g)).toEqual(['"status":"pending"'])
+    expect((await response.text()).match(/"status":"\w+"/g)).toEqual(['"status":"pending"'])
   })
 
-  test('tells the page of every change', async () => {
+  test('notifies the page of every change', async () => {
     const inside = await insider()
     const abort = new AbortController()
-    const response = await open(inside, abort.signal)
+    const response = await openStream(inside, abort.signal)
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
     const reader = response.body?.getReader()
     const decoder = new TextDecoder()
@@ -548,7 +510,7 @@ describe('the stream', () => {
       }
     }
     await until('"status":"pending"')
-    await connectEvm(inside, 'followed')
+    await inside.connect('followed')
     await until(evmAccount('followed').address)
     await host.decide(inside.sessionId, 'rejected')
     await until('"status":"rejected"')
@@ -556,21 +518,19 @@ describe('the stream', () => {
   })
 })
 
-// Last: it uses up the limit of the network, which all tests of this file have in common.
-describe('a visitor', () => {
-  test('with many sessions has one limit for signatures', async () => {
-    const proof = { nonce: 'none', signature: '0x00' }
-    let checked = 0
-    const untilRefused = async (): Promise<void> => {
-      while (checked <= NETWORK_PROOFS.burst + 200) {
-        const { person, path } = await insider()
-        for (let count = 0; count < SESSION_CHANGES.burst / 2; count++) {
-          if ((await person.call('POST', `${path}/wallets`, proof)).status === 429) return
-          checked += 1
-        }
+// Last, because it exhausts the limit of the network that all tests of this file share.
+test('a network with many sessions has one limit for signatures', async () => {
+  const proof = { nonce: 'none', signature: '0x00' }
+  let checked = 0
+  const untilRefused = async (): Promise<void> => {
+    while (checked <= NETWORK_PROOFS.burst + 200) {
+      const { person, path } = await insider()
+      for (let count = 0; count < SESSION_CHANGES.burst / 2; count++) {
+        if ((await person.call('POST', `${path}/wallets`, proof)).status === 429) return
+        checked += 1
       }
     }
-    await untilRefused()
-    expect(checked).toBeLessThan(NETWORK_PROOFS.burst + 200)
-  })
+  }
+  await untilRefused()
+  expect(checked).toBeLessThan(NETWORK_PROOFS.burst + 200)
 })

@@ -1,4 +1,4 @@
-// Changes over the running service whose sender withholds the last bytes until the key is revoked or the browser released.
+// Requests whose last byte arrives after their key was revoked or their browser released, on a running service.
 
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { PNG } from 'pngjs'
@@ -16,7 +16,7 @@ const service = await startAlone()
 afterAll(() => service.stop())
 const portalUrl = service.quickstart['PORTAL_URL'] ?? ''
 
-/** Sends all but the last byte of a body, and the last one after `before`. */
+/** Sends a body, and its last byte only after `before`. */
 const send = (
   url: string,
   method: string,
@@ -45,7 +45,7 @@ const register = async (key: string) => {
   return (await response.json()) as { readonly sessionId: string; readonly redirectUrl: string }
 }
 
-test('a revoked key registers nobody and gets no other link', async () => {
+test('a revoked key creates no session and no link', async () => {
   const repeated = { 'idempotency-key': 'once' }
   for (const [path, body, headers] of [
     ['register/individual', { originUrl: 'https://app.acme.example/' }, {}],
@@ -55,7 +55,7 @@ test('a revoked key registers nobody and gets no other link', async () => {
     const { key } = await issueKey(service, '--org demo --kind identity')
     const url = `${service.url}/api/v1/${path}`
     const as = { authorization: `Bearer ${key}`, ...headers }
-    // The first answer of an Idempotency-Key is kept without its link, so a repeated request makes another one.
+    // The stored answer of an Idempotency-Key has no link, so a repeated request creates another link.
     const first = await send(url, 'POST', as, json(body), () => undefined)
     expect([path, first.ok]).toEqual([path, true])
     const revoked = await send(url, 'POST', as, json(body), () =>
@@ -65,7 +65,7 @@ test('a revoked key registers nobody and gets no other link', async () => {
   }
 })
 
-test('a key that was revoked a second ago reads no status of a wallet', async () => {
+test('a revoked key reads no status of a wallet', async () => {
   const { key } = await issueKey(service, '--org demo --kind identity')
   const as = { authorization: `Bearer ${key}` }
   const url = `${service.url}/api/v1/verify`
@@ -81,7 +81,7 @@ test('a key that was revoked a second ago reads no status of a wallet', async ()
   expect(answer.status).toBe(401)
 })
 
-test('a browser that was released changes nothing', async () => {
+test('a released browser changes nothing', async () => {
   await succeed(service, 'organization', 'update', 'demo', '--level', 'standard')
   const picture = PNG.sync.write(new PNG({ width: 40, height: 30 }))
   const address = evmAccount('withheld').address

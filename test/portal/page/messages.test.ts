@@ -1,4 +1,4 @@
-// The page's words: complete in every language, and a consent text that nobody changes without its version.
+// Messages of the page: complete in every language; the consent text changes only with its version.
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { formatDays, formatWait } from '../../../src/pages/lengths.ts'
@@ -9,7 +9,7 @@ import { preferredLanguage, requestedLanguage } from '../../../src/portal/prefer
 
 type Tree = { readonly [key: string]: unknown }
 
-/** Every text by its path; functions are called with placeholders that can be found again. */
+/** Every text by its path; functions are called with unique placeholders. */
 const textsOf = (tree: Tree, path = ''): ReadonlyMap<string, string> => {
   const texts = new Map<string, string>()
   for (const [key, value] of Object.entries(tree)) {
@@ -25,7 +25,7 @@ const textsOf = (tree: Tree, path = ''): ReadonlyMap<string, string> => {
 
 const words = { en: textsOf(english as unknown as Tree), de: textsOf(german as unknown as Tree) }
 
-/** Names and words that are the same in both. */
+/** Names and words that are the same in both languages. */
 const SAME = new Set([
   'wallets.chain',
   'wallets.count',
@@ -42,25 +42,24 @@ const SAME = new Set([
   'welcome.detailsText',
 ])
 
-describe('the words', () => {
-  test('are there in every language, none empty', () => {
+describe('messages', () => {
+  test('exist in every language, and are not empty', () => {
     expect([...words.de.keys()]).toEqual([...words.en.keys()])
     for (const [language, texts] of Object.entries(words)) {
       for (const [place, text] of texts) expect([language, place, text.trim()]).not.toContain('')
     }
   })
 
-  test('are translated, and say the same names and numbers', () => {
+  test('are translated with the same values', () => {
     for (const [place, text] of words.en) {
       const other = words.de.get(place) ?? ''
       if (!SAME.has(place)) expect([place, other]).not.toEqual([place, text])
-      // Some languages need a value twice or not at all in one place, but never another value.
       const values = (of: string): readonly string[] => [...new Set(of.match(/«\d»/g) ?? [])].sort()
       expect([place, ...values(other)]).toEqual([place, ...values(text)])
     }
   })
 
-  test('speak of 0, 1, 2 and 1,000 as people do', () => {
+  test('use the correct plural for 0, 1, 2 and 1,000', () => {
     const counted = (messages: Messages, count: number): readonly string[] => [
       messages.common.stepOf(count, count),
       messages.wallets.lead(count),
@@ -96,14 +95,14 @@ describe('the words', () => {
     expect(german.manual.expires(1_000)).toContain('1.000 Minuten lang,')
   })
 
-  test('round a wait up, in the largest unit of which there are two', () => {
+  test('round a wait up, in the largest unit with a value of at least two', () => {
     const minutes = [0, 1, 119, 121, 47 * 60, 50 * 60].map((count) => formatWait(count * 60, 'en-GB'))
     expect(minutes).toEqual(['1 minute', '1 minute', '119 minutes', '3 hours', '47 hours', '3 days'])
   })
 })
 
 describe('the consent text', () => {
-  test('changes only with its version: raise AGREEMENT_VERSION, then put the new hashes here', () => {
+  test('changes only with its version: raise AGREEMENT_VERSION, then record the new hashes', () => {
     const hashOf = (texts: Tree): string =>
       createHash('sha256')
         .update(JSON.stringify([...textsOf(texts)]))
@@ -117,10 +116,10 @@ describe('the consent text', () => {
   })
 })
 
-test('the language is the one chosen before, else the first of the browser’s that there is, else English', () => {
+test('the language is the chosen one, then the first supported language of the browser, then English', () => {
   expect(preferredLanguage('de', ['en-GB'])).toBe('de')
   expect(preferredLanguage(null, ['fr-FR', 'de-AT', 'en'])).toBe('de')
   expect(preferredLanguage('xx', ['fr'])).toBe('en')
-  const asked = (languages: string) => requestedLanguage(new Headers({ 'accept-language': languages }))
-  expect([asked('fr;q=0.9, de-AT;q=0.8'), asked('en-US,de'), asked('')]).toEqual(['de', 'en', 'en'])
+  const requested = (languages: string) => requestedLanguage(new Headers({ 'accept-language': languages }))
+  expect([requested('fr;q=0.9, de-AT;q=0.8'), requested('en-US,de'), requested('')]).toEqual(['de', 'en', 'en'])
 })

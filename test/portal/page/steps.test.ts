@@ -1,4 +1,4 @@
-// The way through the page: nobody is asked for what is not needed, and nobody goes past what is missing.
+// Steps of the page: only required steps are shown, and no missing step can be skipped.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { requirementsOf, type SessionPart } from '../../../src/domain/requirements.ts'
@@ -19,20 +19,20 @@ const viewOf = (change: Partial<View> = {}): View => ({
 })
 
 describe('the steps', () => {
-  test('are those that the level has something to ask for', () => {
+  test('are those that the level requires', () => {
     expect(stepsOf(viewOf())).toEqual([...STEPS])
     expect(stepsOf(viewOf({ requirements: requirementsOf('kyc', 1) }))).not.toContain('documents')
     expect(stepsOf(viewOf({ requirements: requirementsOf('kyb', 1) }))).toContain('documents')
   })
 
-  test('begin with the welcome, or with what is missing for someone who comes back', () => {
+  test('start with the welcome, and after that with the first missing part', () => {
     expect(currentStep(viewOf({ agreement: null }))).toBe('welcome')
     expect(currentStep(viewOf())).toBe('wallets')
     expect(currentStep(viewOf({ missing: ['portrait'] }))).toBe('documents')
     expect(currentStep(viewOf({ missing: [] }))).toBe('review')
   })
 
-  test('are only those that were sent back, and the review', () => {
+  test('of a session that was sent back are those of the requested parts, and the review', () => {
     const view = viewOf({ status: 'retry', missing: ['identity-document'], corrections: ['identity-document'] })
     expect(stepsOf(view)).toEqual(['documents', 'review'])
     expect(partsOf(view, 'documents')).toEqual(['identity-document'])
@@ -41,31 +41,19 @@ describe('the steps', () => {
     expect(partsOf(wallets, 'details')).toEqual(['fullName'])
   })
 
-  test('are all of them for whoever was sent back for nothing in particular', () => {
-    expect(stepsOf(viewOf({ status: 'retry', missing: [] }))).toEqual([
-      'consent',
-      'wallets',
-      'details',
-      'documents',
-      'review',
-    ])
+  test('of a session that was sent back without requested parts are all steps', () => {
+    const steps = stepsOf(viewOf({ status: 'retry', missing: [] }))
+    expect(steps).toEqual(['consent', 'wallets', 'details', 'documents', 'review'])
   })
 
-  test('ask again for an agreement to a text that has changed', () => {
+  test('require another agreement after the text changed', () => {
     const view = viewOf({ agreementVersion: '2' })
     expect(isDone(view, 'consent')).toBe(false)
     expect(allowedStep(view, 'review')).toBe('consent')
   })
 
-  test('are never passed while something before them is missing', () => {
-    const part = fc.constantFrom<SessionPart>(
-      'wallets' as const,
-      'fullName' as const,
-      'birthDate' as const,
-      'country' as const,
-      'identity-document' as const,
-      'portrait' as const,
-    )
+  test('cannot be reached while an earlier step is incomplete', () => {
+    const part = fc.constantFrom<SessionPart>(...viewOf().missing)
     fc.assert(
       fc.property(
         fc.uniqueArray(part),

@@ -1,4 +1,4 @@
-// Whatever colour an organization has, everyone can read what is written on it and in it.
+// Accent colors of organizations: text on them and in them is readable.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { accentFor, CONTRAST_MIN, contrast, parseColor, type Rgb } from '../../../src/pages/accent.ts'
@@ -10,7 +10,7 @@ const PAGES: Readonly<Record<'light' | 'dark', readonly Rgb[]>> = {
   light: [
     [244, 243, 239],
     [255, 255, 255],
-    // Under the pointer, and on notices.
+    // Hovered elements and notices.
     [231, 230, 226],
     [252, 241, 218],
     [251, 233, 232],
@@ -25,7 +25,7 @@ const PAGES: Readonly<Record<'light' | 'dark', readonly Rgb[]>> = {
 }
 
 describe('an accent', () => {
-  test('keeps the contrast that WCAG asks for, on every ground of both schemes', () => {
+  test('has the contrast of WCAG on every background of both schemes', () => {
     fc.assert(
       fc.property(color, fc.constantFrom('light' as const, 'dark' as const), (rgb, scheme) => {
         const { fill, hover, onFill, text } = accentFor(rgb, scheme)
@@ -36,17 +36,17 @@ describe('an accent', () => {
     )
   })
 
-  test('stays as it is where it is readable already', () => {
+  test('does not change if it is readable', () => {
     expect(accentFor([20, 60, 140], 'light').text).toEqual([20, 60, 140])
   })
 
-  test('is measured as WCAG measures', () => {
+  test('is measured as in WCAG', () => {
     expect(contrast([0, 0, 0], [255, 255, 255])).toBeCloseTo(21, 5)
     expect(contrast([118, 118, 118], [255, 255, 255])).toBeCloseTo(4.54, 2)
   })
 })
 
-test('a colour is six hex digits and nothing else', () => {
+test('a color is six hex digits', () => {
   expect(parseColor('#1a2B3c')).toEqual([26, 43, 60])
   for (const text of ['', '#fff', 'red', '#12345g', 'url(x)', '#1234567']) expect(parseColor(text)).toBeNull()
 })

@@ -1,4 +1,4 @@
-// The smallest PDF that is one: a page with nothing on it.
+// A minimal PDF with one empty page.
 export const blankPdf = (): Buffer => {
   const objects = [
     '<< /Type /Catalog /Pages 2 0 R >>',

@@ -1,4 +1,4 @@
-// What a person does on the page, by what they see of it.
+// Actions of a person on the page, through its accessible names.
 import type { Page } from 'playwright-core'
 
 export const heading = (page: Page, name: string | RegExp): Promise<void> =>
@@ -6,7 +6,7 @@ export const heading = (page: Page, name: string | RegExp): Promise<void> =>
 
 export const goOn = (page: Page): Promise<void> => page.getByRole('button', { name: 'Continue', exact: true }).click()
 
-/** From the welcome to the wallets. */
+/** Continues from the welcome to the wallets. */
 export const agree = async (page: Page, shares = true): Promise<void> => {
   await page.getByRole('button', { name: 'Start' }).click()
   await page.getByLabel(shares ? /^Yes, so that/ : /^No, only/).check()
@@ -14,13 +14,13 @@ export const agree = async (page: Page, shares = true): Promise<void> => {
   await heading(page, /Connect your wallet/)
 }
 
-/** Opens a wallet of the browser, as far as its own question. */
+/** Opens a wallet of the browser, up to its own confirmation. */
 export const openWallet = async (page: Page, name: string): Promise<void> => {
   await page.getByRole('button', { name: new RegExp(name) }).click()
   await page.getByRole('button', { name: `Sign with ${name}` }).waitFor()
 }
 
-/** Connects the account that the wallet offers first. */
+/** Connects the first account of the wallet. */
 export const connectWallet = async (page: Page, name: string, connected: number): Promise<void> => {
   await openWallet(page, name)
   await page.getByRole('button', { name: `Sign with ${name}` }).click()

@@ -1,4 +1,4 @@
-// Pictures to hand in: drawn by the browser itself, so that they are real files of their kind.
+// Images to upload, drawn by the browser, so that they are valid files.
 import type { TestBrowser } from '../../support/browser/chromium.ts'
 
 const PASSPORT = `<!doctype html><body style="margin:0"><svg xmlns="http://www.w3.org/2000/svg" width="900" height="640" viewBox="0 0 900 640">
@@ -11,7 +11,7 @@ const PASSPORT = `<!doctype html><body style="margin:0"><svg xmlns="http://www.w
 <text x="60" y="520" font-size="30" font-family="monospace">P&lt;GBRKING&lt;&lt;ADA&lt;BYRON&lt;&lt;&lt;&lt;&lt;&lt;&lt;&lt;&lt;&lt;&lt;&lt;&lt;&lt;</text>
 <text x="60" y="565" font-size="30" font-family="monospace">0000000000GBR8512101F3001015&lt;&lt;&lt;&lt;&lt;&lt;&lt;&lt;00</text></g></svg>`
 
-/** A drawing of a passport that is nobody's, as PNG. */
+/** A drawing of a fictitious passport, as PNG. */
 export const specimen = async (browser: TestBrowser): Promise<Buffer> => {
   const { context, page } = await browser.open('about:blank', { viewport: { width: 900, height: 640 } })
   await page.setContent(PASSPORT)

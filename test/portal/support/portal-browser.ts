@@ -1,4 +1,4 @@
-// The verification page of a test file and a browser for it: there before the first test, stopped after the last.
+// The verification page and a browser, started before the first test of a file and stopped after the last one.
 import { afterAll, beforeAll } from 'bun:test'
 import { CHROMIUM, startBrowser, type TestBrowser } from '../../support/browser/chromium.ts'
 import { type PortalHost, startPortalHost } from './portal-host.ts'
@@ -11,8 +11,8 @@ export interface PortalBrowser {
 const PREPARED_WITHIN_MS = 60_000
 
 /**
- * Nothing where there is no browser.
- * @param use given both once they are there; what it starts is part of the preparation
+ * Does nothing if no browser is installed.
+ * @param use called with both before the first test
  */
 export const usePortal = (use: (portal: PortalBrowser) => void | Promise<void>): void => {
   if (CHROMIUM === null) return

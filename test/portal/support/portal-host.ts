@@ -1,4 +1,4 @@
-// The verification page over a real store in a temporary folder: everything of identity, on a port of its own.
+// The verification page and all identity parts, over a real store in a temporary folder, on a free port.
 import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -34,7 +34,7 @@ export interface RegisterOptions {
 
 export interface Registered {
   readonly sessionId: string
-  /** The link that the person gets. */
+  /** Link for the person. */
   readonly link: string
 }
 
@@ -46,9 +46,9 @@ export interface HostOptions {
   readonly portalUrl?: string
 }
 
-/** Nothing of interface B is asked here: the page's own parts only. */
+/** Parts of the identity API, which the page does not use. */
 const unused = (() => {
-  throw new Error('not part of these tests')
+  throw new Error('not used by the verification page')
 }) as never
 
 export const startPortalHost = async (options: HostOptions = {}) => {
@@ -147,7 +147,7 @@ export const startPortalHost = async (options: HostOptions = {}) => {
     createOrganization,
     registerFor,
     url: ownUrl,
-    /** The clock of the store and of the page goes so far ahead. */
+    /** Advances the clock of the store and of the page. */
     passTime: (seconds: number): void => {
       aheadSeconds += seconds
     },
@@ -157,7 +157,7 @@ export const startPortalHost = async (options: HostOptions = {}) => {
       if (state === null) throw new Error('no such session')
       return state
     },
-    /** Decides as an operator, as if the checks had been made, and completes a session whatever is missing. */
+    /** Decides as an operator. Marks the checks as made, and overrides missing parts. */
     decide: async (
       sessionId: string,
       to: 'completed' | 'rejected' | 'retry',

@@ -1,5 +1,5 @@
-// The verification page of the started service, reached as people reach it: a session made by the API, its link read from
-// the QR code, decisions made by command.
+// The verification page of a started service: sessions are created by the API, links are read from QR codes, and decisions
+// are made by commands.
 import decodeQr from 'jsqr'
 import { PNG } from 'pngjs'
 import type { LevelName } from '../../../src/domain/level.ts'
@@ -10,15 +10,15 @@ import type { Registered } from './portal-host.ts'
 const linkInPicture = (dataUri: string): string => {
   const { data, width, height } = PNG.sync.read(Buffer.from(dataUri.slice(dataUri.indexOf(',') + 1), 'base64'))
   const found = decodeQr(Uint8ClampedArray.from(data), width, height)
-  if (found === null) throw new Error('the QR code can not be read')
+  if (found === null) throw new Error('the QR code cannot be read')
   return found.data
 }
 
 export interface DecideOptions {
   readonly comment?: string
-  /** Parts to be given again. */
+  /** Parts to submit again. */
   readonly fix?: string
-  /** Takes back a completed session. */
+  /** Revokes a completed session. */
   readonly revoke?: boolean
 }
 
@@ -30,7 +30,7 @@ export const startServiceWithPage = async (environment: Readonly<Record<string, 
 
   const run = async (...words: string[]): Promise<string> => {
     let [code, stdout, stderr] = [1, '', 'still running']
-    // A decision waits for the checks, which take a moment.
+    // A decision is refused until the checks are made.
     while (code !== 0 && stderr.includes('still running')) {
       ;({ code, stdout, stderr } = await runCommand(service.dataDirectory, ...words))
     }
@@ -38,7 +38,7 @@ export const startServiceWithPage = async (environment: Readonly<Record<string, 
     return stdout
   }
 
-  const ask = async (method: string, path: string, body?: unknown): Promise<Record<string, unknown>> => {
+  const request = async (method: string, path: string, body?: unknown): Promise<Record<string, unknown>> => {
     const response = await fetch(`${service.url}/api/v1/${path}`, {
       method,
       headers: {
@@ -52,11 +52,11 @@ export const startServiceWithPage = async (environment: Readonly<Record<string, 
 
   return {
     url: `http://127.0.0.1:${port}`,
-    ask,
+    request,
     register: async (type: SessionType, body: Readonly<Record<string, string>> = {}): Promise<Registered> => {
-      const { sessionId, redirectUrl, qrCode } = await ask('POST', `register/${type}`, body)
+      const { sessionId, redirectUrl, qrCode } = await request('POST', `register/${type}`, body)
       const link = linkInPicture(String(qrCode))
-      if (link !== redirectUrl) throw new Error('the QR code leads elsewhere')
+      if (link !== redirectUrl) throw new Error('the QR code has another link')
       return { sessionId: String(sessionId), link }
     },
     setLevel: (level: LevelName) => run('organization', 'update', 'demo', '--level', level),
@@ -65,7 +65,7 @@ export const startServiceWithPage = async (environment: Readonly<Record<string, 
     verificationHash: service.quickstart['VERIFICATION_HASH'],
     dataDirectory: service.dataDirectory,
     setColor: (color: string) => run('brand', 'update', '--color', color),
-    /** As an operator decides. */
+    /** Decides as an operator. */
     decide: (sessionId: string, to: 'completed' | 'rejected' | 'retry', options: DecideOptions = {}): Promise<string> =>
       run(
         'session',
@@ -78,7 +78,7 @@ export const startServiceWithPage = async (environment: Readonly<Record<string, 
         ...(options.fix === undefined ? [] : ['--fix', options.fix]),
         ...(options.revoke === true ? ['--revoke'] : []),
       ),
-    /** SIGTERM, then the exit code. */
+    /** Sends SIGTERM, and returns the exit code. */
     stop: service.stop,
   }
 }

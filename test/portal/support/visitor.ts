@@ -1,4 +1,4 @@
-// A browser reduced to what the server sees of one: cookies kept, and the headers that browsers send by themselves.
+// A minimal browser: it keeps cookies, and sends the headers of a browser.
 import { AGREEMENT_VERSION, type SessionView } from '../../../src/portal/contract.ts'
 import type { PortalHost, Registered, RegisterOptions } from './portal-host.ts'
 import { evmAccount } from './wallets.ts'
@@ -22,11 +22,11 @@ export const createVisitor = (origin: string) => {
   }
   const cookieHeader = (): string => [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
 
-  /** Follows a link as a person does, or `as` someone else. */
-  const visit = async (url: string, as: Record<string, string> = {}): Promise<Response> => {
+  /** Follows a link as a navigation. @param headers replace those of a navigation */
+  const visit = async (url: string, headers: Record<string, string> = {}): Promise<Response> => {
     const response = await fetch(url, {
       redirect: 'manual',
-      headers: { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document', cookie: cookieHeader(), ...as },
+      headers: { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document', cookie: cookieHeader(), ...headers },
     })
     keep(response)
     return response
@@ -55,7 +55,7 @@ export const createVisitor = (origin: string) => {
     return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as Body, headers: response.headers }
   }
 
-  /** Asks for the message of a wallet, signs it as told, and brings the signature. */
+  /** Requests the message of a wallet, signs it with `sign`, and submits the signature. */
   const connect = async (
     sessionId: string,
     address: string,
@@ -89,7 +89,7 @@ export type Visitor = ReturnType<typeof createVisitor>
 
 export const tokenOf = (link: string): string => link.slice(link.lastIndexOf('/') + 1)
 
-/** Somebody who has opened the link of a new session. */
+/** Opens the link of a new session. */
 export const enter = async (
   host: PortalHost,
   settings: RegisterOptions = {},

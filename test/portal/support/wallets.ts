@@ -1,5 +1,4 @@
-// Wallets for a browser under test: announced as real ones are, signing with real keys that live in the test's process.
-// The keys are hashes of public texts, so anyone sees that they are nobody's.
+// Wallets for a browser under test, announced like real wallets. They sign with keys derived from public texts.
 import { createHash } from 'node:crypto'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import bs58 from 'bs58'
@@ -35,13 +34,13 @@ interface InjectedSolana {
 
 export type Injected = InjectedEvm | InjectedSolana
 
-/** What a wallet does when it is asked to sign. */
+/** Behavior of a wallet that receives a request to sign. */
 export interface WalletBehaviour {
-  /** Says no. */
+  /** Refuses to sign. */
   refuse: boolean
-  /** Signs with another key than the account's. */
+  /** Signs with another key. */
   forge: boolean
-  /** Waits for its password: gives no account away, and is busy asking. */
+  /** Waits for its password, and shares no account. */
   locked: boolean
 }
 
@@ -60,12 +59,12 @@ interface Described {
   readonly chainId: number
 }
 
-/** Runs inside the page, before anything of the page does. */
+/** Runs in the page before its scripts. */
 const announce = (wallets: readonly Described[]): void => {
   const signer = window as unknown as Record<string, (address: string, hex: string) => Promise<string>>
   const { __locked: isLocked } = window as unknown as { __locked: () => Promise<boolean> }
   const unlocked = async (): Promise<void> => {
-    // As MetaMask says it while its window is open.
+    // The error of MetaMask while its window is open.
     if (await isLocked()) throw Object.assign(new Error('Already processing eth_requestAccounts.'), { code: -32002 })
   }
   const sign = async (kind: string, address: string, hex: string): Promise<string> => {
@@ -100,11 +99,11 @@ const announce = (wallets: readonly Described[]): void => {
         },
         provider,
       })
-      const tell = (): void => {
+      const announceProvider = (): void => {
         window.dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail }))
       }
-      window.addEventListener('eip6963:requestProvider', tell)
-      tell()
+      window.addEventListener('eip6963:requestProvider', announceProvider)
+      announceProvider()
       continue
     }
     const [address = ''] = wallet.addresses
@@ -123,7 +122,7 @@ const announce = (wallets: readonly Described[]): void => {
       features: {
         'standard:connect': {
           version: '1.0.0',
-          // A locked Solana wallet connects, and shares nothing.
+          // A locked Solana wallet connects without an account.
           connect: async () => ({ accounts: (await isLocked()) ? [] : [account] }),
         },
         'standard:events': { version: '1.0.0', on: () => () => undefined },
@@ -142,7 +141,7 @@ const announce = (wallets: readonly Described[]): void => {
   }
 }
 
-/** Puts wallets into every page of a browser profile. Answers how to make them misbehave. */
+/** Injects wallets into every page of a browser profile. @returns their behavior, which can be changed */
 export const injectWallets = async (
   context: BrowserContext,
   wallets: readonly Injected[],
