@@ -1,5 +1,4 @@
-// Lines of a zone as a reader sees them that is sure of every character, or of some less than of others.
-
+// Scores of a reader that is certain of every character, or less certain of some.
 import type { CellScores } from '../../src/zone-reader/zone/decode-zone.ts'
 import { ALPHABET } from '../../src/zone-reader/zone/layout.ts'
 
@@ -9,9 +8,9 @@ const UNLIKELY = -12
 export interface Doubt {
   readonly row: number
   readonly column: number
-  /** What is taken for the likeliest instead. */
+  /** Character that gets the highest score. */
   readonly character: string
-  /** How much likelier than what is there, as a logarithm; what is there is then the second choice. */
+  /** Lead over the true character, which has the second score, as a logarithm. */
   readonly lead: number
 }
 
@@ -27,7 +26,7 @@ export const scoresOf = (lines: readonly string[], doubts: readonly Doubt[] = []
     }),
   )
 
-/** Sure of everything, and of these characters wrongly: what is there is as unlikely as anything. */
+/** Scores of a reader that is certain, but wrong about these characters. */
 export const mistakenScores = (lines: readonly string[], doubts: readonly Omit<Doubt, 'lead'>[]): CellScores =>
   scoresOf(
     lines,

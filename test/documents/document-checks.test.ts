@@ -1,4 +1,4 @@
-// Checks of documents and persons over a real store and real evidence, with pictures that say what a reader would.
+// Checks of documents and persons over a real store and real evidence; the size of an image determines its reading.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createCheckAgain } from '../../src/identity/checks/check-again.ts'
 import { createCheckRunner } from '../../src/identity/checks/check-runner.ts'
@@ -46,7 +46,7 @@ const DOCUMENT_PASSED = {
 
 let world: Awaited<ReturnType<typeof openEvidence>>
 let organizationId: string
-/** What a reader says of a picture, by its size in bytes; anything else has no zone. */
+/** The reading of an image by its size in bytes; other images have no zone. */
 let zones: Map<number, typeof ZONE | Error>
 let hashes: Map<number, string>
 let errors: unknown[]
@@ -109,37 +109,40 @@ const runner = () => {
   })
 }
 
-interface HandedIn {
+interface Submission {
   readonly typed?: typeof TYPED
   readonly zone?: typeof ZONE | Error | undefined
   readonly portrait?: string
   readonly organization?: string
   readonly wallet?: number
-  /** Chain of the wallet, which is a contract there. */
+  /** Chain of the wallet, which is a contract. */
   readonly contractOn?: string
 }
 
-let side = 30
-/** Every picture has a size of its own, by which the reader knows it. */
-const picture = async (): Promise<Buffer> => Buffer.concat([await jpeg(30, 30), Buffer.alloc(++side)])
+const ANNA_TWIN = { ...TYPED, birthDate: '1974-08-13' }
+const OTHER_NUMBER = { ...ZONE, number: 'L898902C4' } as unknown as typeof ZONE
 
-const handIn = async ({
+let padding = 30
+/** Every image has its own size, which identifies it. */
+const image = async (): Promise<Buffer> => Buffer.concat([await jpeg(30, 30), Buffer.alloc(++padding)])
+
+const submitWith = async ({
   typed = TYPED,
   zone,
   portrait,
   organization = organizationId,
   wallet,
   contractOn,
-}: HandedIn = {}) => {
+}: Submission = {}) => {
   const session = await world.session(organization)
   await world.evidence.putFields(session, typed)
   const proof = contractOn === undefined ? undefined : 'erc1271'
   if (wallet !== undefined) await world.connect(organization, session.id, evmWallet(wallet), contractOn, proof)
-  const paper = await picture()
-  if (zone !== undefined) zones.set(paper.length, zone)
-  await world.add(session, paper)
+  const document = await image()
+  if (zone !== undefined) zones.set(document.length, zone)
+  await world.add(session, document)
   if (portrait !== undefined) {
-    const face = await picture()
+    const face = await image()
     hashes.set(face.length, portrait)
     await world.add(session, face, { kind: 'portrait' })
   }
@@ -149,21 +152,37 @@ const handIn = async ({
 
 const submit = ({ organizationId: of, id }: EvidenceSession) =>
   world.changes.changeStatus({ organizationId: of, sessionId: id, to: 'submitted', actor: 'person' })
-
+const resubmit = async (session: EvidenceSession) => {
+  await world.move(session.organizationId, session.id, 'retry')
+  await submit(session)
+}
+/** Sends a session back, and submits it with another document. @returns the document */
+const addDocument = async (session: EvidenceSession, zone?: typeof ZONE): Promise<Buffer> => {
+  await world.move(session.organizationId, session.id, 'retry')
+  const document = await image()
+  if (zone !== undefined) zones.set(document.length, zone)
+  world.clock.advance(1)
+  await world.add(session, document)
+  await submit(session)
+  return document
+}
 const checksOf = async (session: EvidenceSession) => world.store.sessionChecks.list(session.organizationId, session.id)
 const outcomesOf = async (session: EvidenceSession) =>
   Object.fromEntries((await checksOf(session)).map(({ name, outcome }) => [name, outcome]))
-const detailOf = async (session: EvidenceSession, wanted: string) =>
-  (await checksOf(session)).find(({ name }) => name === wanted)?.detail
+const detailOf = async (session: EvidenceSession, check: string) =>
+  (await checksOf(session)).find(({ name }) => name === check)?.detail
+const screenedZones = async (session: EvidenceSession) => {
+  const zonesOf = await world.evidence.screenedZonesOf([session])
+  return zonesOf(session)
+}
 
 describe('a document', () => {
-  test('that fits what was typed passes, and what was read is kept as evidence only', async () => {
-    const session = await handIn({ zone: ZONE })
+  test('that matches the fields passes, and its reading is stored as evidence only', async () => {
+    const session = await submitWith({ zone: ZONE })
     await runner()()
     expect(await outcomesOf(session)).toEqual({ ...DOCUMENT_PASSED, ...PERSON_PASSED })
     expect(await readingsOf().read(session, 'operator:ada')).toMatchObject({ zone: ZONE })
-    const zonesOf = await world.evidence.screenedZonesOf([session])
-    expect(await zonesOf(session)).toEqual([ZONE])
+    expect(await screenedZones(session)).toEqual([ZONE])
     const reads = await world.reads(session)
     expect(reads.map(({ kind, actor }) => `${kind} ${actor}`).sort()).toEqual([
       'fields check',
@@ -174,16 +193,14 @@ describe('a document', () => {
     const everything = world.everything()
     const secrets = ['L898902C3', 'ERIKSSON', 'Eriksson', '1974-08-12']
     expect(secrets.filter((secret) => everything.includes(secret))).toEqual([])
-    // The reading is no document and no change of the session.
+    // The reading is neither a document nor a change of the session.
     expect((await world.evidence.listEvidence(session)).documents).toHaveLength(1)
     expect((await world.store.sessions.listEvents(organizationId, session.id)).at(-1)?.kind).toBe('status')
   })
 
-  test('that does not fit says where, and rejects nobody', async () => {
-    const session = await handIn({
-      zone: ZONE,
-      typed: { fullName: 'Bob Jones', birthDate: '1980-01-01', country: 'FR' },
-    })
+  test('that differs fails the check of each part, and rejects no session', async () => {
+    const typed = { fullName: 'Bob Jones', birthDate: '1980-01-01', country: 'FR' }
+    const session = await submitWith({ zone: ZONE, typed })
     await runner()()
     expect(await outcomesOf(session)).toMatchObject({
       'document.name': 'failed',
@@ -194,9 +211,9 @@ describe('a document', () => {
     expect((await world.store.sessions.find(organizationId, session.id))?.session.status).toBe('submitted')
   })
 
-  test('that can not be read is unreadable; a PDF, or a picture that breaks the reader, is not done', async () => {
-    const unreadable = await handIn()
-    const broken = await handIn({ zone: new DocumentInvalidError('the image takes too long to open') })
+  test('that cannot be read is unreadable; a PDF or an image that the reader refuses is not done', async () => {
+    const unreadable = await submitWith()
+    const broken = await submitWith({ zone: new DocumentInvalidError('the image takes too long to open') })
     const paper = await world.session(organizationId)
     await world.evidence.putFields(paper, TYPED)
     await world.add(paper, pdf(), { fileName: 'passport.pdf' })
@@ -209,8 +226,8 @@ describe('a document', () => {
     expect(await detailOf(paper, 'document.zone')).toMatchObject({ documents: [{ outcome: 'pdf' }] })
   })
 
-  test('is tried again while the reader is busy', async () => {
-    const session = await handIn({ zone: new EvidenceBusyError() })
+  test('is read again after the reader was busy', async () => {
+    const session = await submitWith({ zone: new EvidenceBusyError() })
     await runner()()
     expect(errors).toHaveLength(1)
     expect(await outcomesOf(session)).toEqual(PERSON_PASSED)
@@ -220,46 +237,37 @@ describe('a document', () => {
     expect(await outcomesOf(session)).toMatchObject(DOCUMENT_PASSED)
   })
 
-  test('with two sides is read from the side that has a zone; two documents need a look', async () => {
-    const session = await handIn({ zone: ZONE })
+  test('with two sides is read from the side with a zone; two different documents need a review', async () => {
+    const session = await submitWith({ zone: ZONE })
     expect(await runner()()).toBe(1)
-    await world.move(organizationId, session.id, 'retry')
-    const back = await picture()
-    world.clock.advance(1)
-    await world.add(session, back)
-    await submit(session)
+    const back = await addDocument(session)
     await runner()()
     expect(await outcomesOf(session)).toMatchObject({ 'document.zone': 'passed' })
     const number = { ...ZONE, number: 'OTHER' } as unknown as typeof ZONE
     for (const other of [number, { ...ZONE, surname: 'OTHER' }, { ...ZONE, birthDate: '1974-08-13' }]) {
       zones.set(back.length, other as typeof ZONE)
-      await world.move(organizationId, session.id, 'retry')
-      await submit(session)
+      await resubmit(session)
       await runner()()
       expect(await detailOf(session, 'document.zone')).toMatchObject({ reason: 'documents-differ' })
-      // Every zone is compared with lists and searched, not only the first.
-      expect(await (await world.evidence.screenedZonesOf([session]))(session)).toEqual([ZONE, other as typeof ZONE])
+      // Every zone is compared with lists and searched.
+      expect(await screenedZones(session)).toEqual([ZONE, other as typeof ZONE])
       const { surname } = other
       const matches = (searched: object) => 'surname' in searched && searched.surname === surname
       expect([...(await world.evidence.findByFields([session], matches, 'operator:ada'))]).toEqual([session.id])
     }
     zones.set(back.length, ZONE)
-    await world.move(organizationId, session.id, 'retry')
-    await submit(session)
+    await resubmit(session)
     await runner()()
     expect(await outcomesOf(session)).toMatchObject({ 'document.zone': 'passed' })
-    expect(await (await world.evidence.screenedZonesOf([session]))(session)).toEqual([ZONE])
+    expect(await screenedZones(session)).toEqual([ZONE])
   })
 })
 
-describe('under another identity of the organization', () => {
-  test('the same document, portrait and person are found, each with the other session', async () => {
-    const first = await handIn({ zone: ZONE, portrait: 'f0f0f0f0f0f0f0f0' })
-    const second = await handIn({
-      zone: ZONE,
-      portrait: 'f0f1f0f0f2f0f0f1',
-      typed: { ...TYPED, fullName: 'ERIKSSON, Anna' },
-    })
+describe('another session of the organization', () => {
+  test('with the same document, portrait and person is found', async () => {
+    const first = await submitWith({ zone: ZONE, portrait: 'f0f0f0f0f0f0f0f0' })
+    const typed = { ...TYPED, fullName: 'ERIKSSON, Anna' }
+    const second = await submitWith({ zone: ZONE, portrait: 'f0f1f0f0f2f0f0f1', typed })
     await runner()()
     for (const name of ['document.number', 'person.name', 'person.portrait']) {
       expect(await outcomesOf(second)).toMatchObject({ [name]: 'look' })
@@ -268,29 +276,17 @@ describe('under another identity of the organization', () => {
     expect(await outcomesOf(first)).toMatchObject({ 'document.number': 'passed', 'person.portrait': 'passed' })
   })
 
-  test('a document beside another one is found, too', async () => {
-    const first = await handIn({ zone: ZONE })
-    const second = await handIn({
-      zone: { ...ZONE, number: 'L898902C4' } as unknown as typeof ZONE,
-      typed: { ...TYPED, birthDate: '1974-08-13' },
-    })
-    await world.move(organizationId, second.id, 'retry')
-    const passport = await picture()
-    world.clock.advance(1)
-    zones.set(passport.length, ZONE)
-    await world.add(second, passport)
-    await submit(second)
+  test('with the same second document is found', async () => {
+    const first = await submitWith({ zone: ZONE })
+    const second = await submitWith({ zone: OTHER_NUMBER, typed: ANNA_TWIN })
+    await addDocument(second, ZONE)
     await runner()()
     expect(await detailOf(second, 'document.number')).toEqual({ sessions: [first.id] })
   })
 
-  test('another document, portrait or birth date is not', async () => {
-    await handIn({ zone: ZONE, portrait: 'f0f0f0f0f0f0f0f0' })
-    const second = await handIn({
-      zone: { ...ZONE, number: 'L898902C4' } as unknown as typeof ZONE,
-      portrait: '0123456789abcdef',
-      typed: { ...TYPED, birthDate: '1974-08-13' },
-    })
+  test('with another document, portrait and birth date is not found', async () => {
+    await submitWith({ zone: ZONE, portrait: 'f0f0f0f0f0f0f0f0' })
+    const second = await submitWith({ zone: OTHER_NUMBER, portrait: '0123456789abcdef', typed: ANNA_TWIN })
     await runner()()
     expect(await outcomesOf(second)).toMatchObject({
       'document.number': 'passed',
@@ -299,75 +295,73 @@ describe('under another identity of the organization', () => {
     })
   })
 
-  test('a portrait that shares a part is another one if eight bits differ, and the same if seven do', async () => {
-    const first = await handIn({ portrait: 'f0f0f0f0f0f0f0f0' })
-    // The first 16 bits are the same: it is looked up, and then compared.
-    const other = await handIn({ portrait: 'f0f0f0f0f0f0f00f', typed: { ...TYPED, birthDate: '1974-08-13' } })
-    const same = await handIn({ portrait: 'f0f0f0f0f0f0f08f', typed: { ...TYPED, birthDate: '1974-08-14' } })
+  test('has another portrait if eight bits of the hash differ, and the same if seven do', async () => {
+    const first = await submitWith({ portrait: 'f0f0f0f0f0f0f0f0' })
+    // The first 16 bits are the same, so both are found and compared.
+    const other = await submitWith({ portrait: 'f0f0f0f0f0f0f00f', typed: ANNA_TWIN })
+    const same = await submitWith({ portrait: 'f0f0f0f0f0f0f08f', typed: { ...TYPED, birthDate: '1974-08-14' } })
     await runner()()
     expect(await outcomesOf(other)).toMatchObject({ 'person.portrait': 'passed' })
     expect(await outcomesOf(same)).toMatchObject({ 'person.portrait': 'look' })
     expect(await detailOf(same, 'person.portrait')).toEqual({ sessions: expect.arrayContaining([first.id, other.id]) })
   })
 
-  test('the number of a document that was replaced by one that can’t be read is not found', async () => {
-    const first = await handIn({ zone: ZONE })
+  test('is not found by the number of a replaced document', async () => {
+    const first = await submitWith({ zone: ZONE })
     await runner()()
-    await world.move(organizationId, first.id, 'retry')
     zones.clear()
-    await submit(first)
+    await resubmit(first)
     await runner()()
     expect(await outcomesOf(first)).toMatchObject({ 'document.zone': 'unreadable' })
-    const second = await handIn({ zone: ZONE, typed: { ...TYPED, birthDate: '1974-08-13' } })
+    const second = await submitWith({ zone: ZONE, typed: ANNA_TWIN })
     await runner()()
     expect(await outcomesOf(second)).toMatchObject({ 'document.number': 'passed' })
   })
 
-  test('a session with one of the same wallets is the same identity', async () => {
-    await handIn({ zone: ZONE, wallet: 1 })
-    const again = await handIn({ zone: ZONE, wallet: 1 })
+  test('with the same wallet is the same person', async () => {
+    await submitWith({ zone: ZONE, wallet: 1 })
+    const again = await submitWith({ zone: ZONE, wallet: 1 })
     await runner()()
     expect(await outcomesOf(again)).toMatchObject({ 'document.number': 'passed', 'person.name': 'passed' })
   })
 
-  test('a session with a contract of the same address on another chain is another identity', async () => {
-    await handIn({ zone: ZONE, wallet: 1, contractOn: 'ethereum' })
-    const same = await handIn({ zone: ZONE, wallet: 1, contractOn: 'ethereum' })
+  test('with a contract of the same address on another chain is another person', async () => {
+    await submitWith({ zone: ZONE, wallet: 1, contractOn: 'ethereum' })
+    const same = await submitWith({ zone: ZONE, wallet: 1, contractOn: 'ethereum' })
     await runner()()
     expect(await outcomesOf(same)).toMatchObject({ 'document.number': 'passed' })
-    const other = await handIn({ zone: ZONE, wallet: 1, contractOn: 'base' })
+    const other = await submitWith({ zone: ZONE, wallet: 1, contractOn: 'base' })
     await runner()()
     expect(await outcomesOf(other)).toMatchObject({ 'document.number': 'look', 'person.name': 'look' })
   })
 
-  test('another organization’s is not found, and its traces are other ones', async () => {
+  test('is not found in another organization, which has other traces', async () => {
     const elsewhere = await world.createOrganization('other')
-    await handIn({ zone: ZONE, organization: elsewhere })
-    const here = await handIn({ zone: ZONE })
+    await submitWith({ zone: ZONE, organization: elsewhere })
+    const here = await submitWith({ zone: ZONE })
     await runner()()
     expect(await outcomesOf(here)).toMatchObject({ 'document.number': 'passed', 'person.name': 'passed' })
     const rows = await world.store.database.query<{ value: string }>('SELECT value FROM session_traces', [])
     expect(new Set(rows.map(({ value }) => value)).size).toBe(4)
   })
 
-  test('what was erased is not', async () => {
-    const first = await handIn({ zone: ZONE })
+  test('is not found after its evidence is erased', async () => {
+    const first = await submitWith({ zone: ZONE })
     await runner()()
     await world.evidence.eraseSession(first, 'operator:ada')
     expect(await world.store.database.query('SELECT 1 FROM session_traces', [])).toEqual([])
     expect(await readingsOf().read(first, 'operator:ada')).toBeNull()
     expect(world.fileNames()).toEqual([])
-    const second = await handIn({ zone: ZONE })
+    const second = await submitWith({ zone: ZONE })
     await runner()()
     expect(await outcomesOf(second)).toMatchObject({ 'document.number': 'passed', 'person.name': 'passed' })
   })
 
-  test('what is erased while it is checked leaves no trace and no reading', async () => {
-    const session = await handIn({ zone: ZONE })
+  test('that is erased during its checks leaves no trace and no reading', async () => {
+    const session = await submitWith({ zone: ZONE })
     await world.evidence.eraseSession(session, 'operator:ada')
-    await world.store.sessionTraces.replace(organizationId, session.id, 'person.', [
-      { kind: 'person.name', value: 'x' },
-    ])
+    const trace = { kind: 'person.name', value: 'x' }
+    await world.store.sessionTraces.replace(organizationId, session.id, 'person.', [trace])
     expect(await world.store.database.query('SELECT 1 FROM session_traces', [])).toEqual([])
     await readingsOf().put(session, { documentId: null, zone: ZONE })
     expect(await readingsOf().read(session, 'operator:ada')).toBeNull()
@@ -375,36 +369,37 @@ describe('under another identity of the organization', () => {
   })
 })
 
-test('an age is asked for by the organization; without its rule a child is looked at', async () => {
+test('the minimum age is set per organization and level; without it, a child needs a review', async () => {
+  const { minimumAges } = world.store
   const child = { ...TYPED, birthDate: '2021-01-01' }
-  const young = await handIn({ typed: child })
+  const young = await submitWith({ typed: child })
   await runner()()
   expect(await outcomesOf(young)).toMatchObject({ 'person.age': 'look' })
-  await world.store.minimumAges.set(organizationId, null, 21)
-  const refused = await handIn({ typed: child })
-  const old = await handIn()
+  await minimumAges.set(organizationId, null, 21)
+  const refused = await submitWith({ typed: child })
+  const old = await submitWith()
   await runner()()
   expect(await outcomesOf(refused)).toMatchObject({ 'person.age': 'failed' })
   expect(await detailOf(refused, 'person.age')).toEqual({ minimum: 21 })
   expect(await outcomesOf(old)).toMatchObject({ 'person.age': 'passed' })
-  // A level's own age counts first, for sessions of that level alone.
-  const { level } = await world.store.sessions.find(organizationId, old.id).then((state) => state!.session)
-  await world.store.minimumAges.set(organizationId, level === 3 ? 1 : 3, 98)
-  const other = await handIn()
-  await world.store.minimumAges.set(organizationId, level, 99)
+  // The age of a level takes precedence for its sessions.
+  const { level } = old
+  await minimumAges.set(organizationId, level === 3 ? 1 : 3, 98)
+  const other = await submitWith()
+  await minimumAges.set(organizationId, level, 99)
   await runner()()
   expect(await outcomesOf(other)).toMatchObject({ 'person.age': 'failed' })
   expect(await detailOf(other, 'person.age')).toEqual({ minimum: 99 })
-  await world.store.minimumAges.set(organizationId, level, null)
-  const again = await handIn()
+  await minimumAges.set(organizationId, level, null)
+  const again = await submitWith()
   await runner()()
   expect(await outcomesOf(again)).toMatchObject({ 'person.age': 'passed' })
 })
 
-test('another minimum age checks those again that wait and that are verified, of that organization alone', async () => {
+test('a new minimum age repeats the checks of submitted and completed sessions of its organization', async () => {
   const { store, move, storeChecks, register } = world
-  const waiting = await handIn()
-  const verified = await handIn()
+  const waiting = await submitWith()
+  const verified = await submitWith()
   const business = (await register(organizationId, { checkType: 'kyb' })).session
   await submit(business)
   while ((await runner()()) > 0);
@@ -420,7 +415,7 @@ test('another minimum age checks those again that wait and that are verified, of
     clock: world.clock,
   })
   const makeAgain = () => again(() => true)
-  // Nothing is left to do of a business, which has no age.
+  // A business has no age, so no check is repeated.
   expect((await makeAgain()).sessions).toBe(0)
   await store.minimumAges.set(await world.createOrganization('another'), null, 99)
   await store.minimumAges.set(organizationId, null, 98)
@@ -436,26 +431,30 @@ test('another minimum age checks those again that wait and that are verified, of
   expect(await outcomesOf(verified)).toMatchObject({ 'person.age': 'not-done' })
 })
 
-test('the country of the address is compared with the one that was typed, and goes with the evidence', async () => {
+test('the country of the address is compared with the entered country, and erased with the evidence', async () => {
   const { sessionOrigins } = world.store
-  const [home, abroad, nowhere] = [await handIn(), await handIn(), await handIn()]
-  await sessionOrigins.note(organizationId, home.id, 'DE')
-  await sessionOrigins.note(organizationId, abroad.id, 'DE')
-  await sessionOrigins.note(organizationId, abroad.id, 'FR')
-  await sessionOrigins.note(organizationId, nowhere.id, 'DE')
-  await sessionOrigins.note(organizationId, nowhere.id, null)
+  const [home, abroad, nowhere] = [await submitWith(), await submitWith(), await submitWith()]
+  for (const [session, country] of [
+    [home, 'DE'],
+    [abroad, 'DE'],
+    [abroad, 'FR'],
+    [nowhere, 'DE'],
+    [nowhere, null],
+  ] as const) {
+    await sessionOrigins.note(organizationId, session.id, country)
+  }
   await runner()()
   expect(await outcomesOf(home)).toMatchObject({ 'person.address': 'passed' })
   expect(await outcomesOf(abroad)).toMatchObject({ 'person.address': 'look' })
   expect(await detailOf(abroad, 'person.address')).toEqual({})
-  // Nothing says from where: it is not checked, and nobody is suspected.
+  // Without a country, there is no check.
   expect(Object.keys(await outcomesOf(nowhere))).not.toContain('person.address')
   await world.evidence.eraseSession(abroad, 'operator:ada')
   expect(await sessionOrigins.find(organizationId, abroad.id)).toBeNull()
   expect(await sessionOrigins.find(organizationId, home.id)).toBe('DE')
 })
 
-test('hashes that differ in up to seven bits always share a part that is looked up', () => {
+test('hashes that differ in up to seven bits always share an indexed part', () => {
   const random = randomOf(4)
   for (let round = 0; round < 500; round++) {
     let hash = 0n

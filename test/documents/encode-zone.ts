@@ -1,5 +1,4 @@
-// Writes a zone from what it is to say: the way back from reading, for tests. Source: ICAO 9303-4, -5 and -6, §4.2.
-
+// Encoder of zones. Source: ICAO 9303-4, -5 and -6, §4.2.
 import type { ZoneFormat } from '../../src/domain/document-zone.ts'
 import { checkDigitOf, LAYOUTS } from '../../src/zone-reader/zone/layout.ts'
 import { textAt } from '../../src/zone-reader/zone/zone.ts'
@@ -21,7 +20,7 @@ export interface ZoneContent {
 
 export const encodeZone = (content: ZoneContent): readonly string[] => {
   const layout = LAYOUTS.find(({ format }) => format === content.format)
-  if (layout === undefined) throw new Error('no such format')
+  if (layout === undefined) throw new Error('unknown format')
   const cells = Array.from({ length: layout.rows }, () => new Array<string>(layout.columns).fill('<'))
   const names = `${content.surname}<<${content.givenNames}`.replaceAll(' ', '<')
   const texts = { ...content, names, optionalSecond: '' }

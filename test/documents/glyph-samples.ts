@@ -1,6 +1,4 @@
-// Cells of invented documents with what they show, found by the reader's own search: what training sees is what reading
-// sees. The text is random, every character as likely as any other, with runs of fillers.
-
+// Labeled cells of invented documents, found by the reader's own search. The text is random, with runs of fillers.
 import { type Cell, findGrids, patchOf } from '../../src/zone-reader/picture/grid.ts'
 import { findPieces } from '../../src/zone-reader/picture/ink.ts'
 import { readingSides } from '../../src/zone-reader/picture/read-zone.ts'
@@ -19,10 +17,10 @@ const SHAPES = [
   [3, 30],
   [2, 36],
 ] as const
-/** Looks at each cell, each a little beside it. */
+/** Patches per cell, each with a small offset. */
 const LOOKS = 4
 
-/** As a picture that was not read at its own size is read again. */
+/** Enlarges an image as the reader does before its second attempt. */
 const enlarged = async ({ gray, place }: Specimen): Promise<Pick<Specimen, 'gray' | 'place'>> => {
   const [, side] = readingSides(gray.width)
   const scale = side / gray.width
@@ -44,7 +42,10 @@ const randomLine = (columns: number, random: () => number): string => {
   return line.slice(0, columns)
 }
 
-/** Of one document, some of them scaled to 700 to 1,100 pixels. Worse than what is read later: blurred more, noisier, compressed more, in two cuts of the font. */
+/**
+ * Samples of one document, some scaled to 700 to 1,100 pixels. They have more blur, noise and compression than the
+ * documents of tests, in two cuts of the font.
+ */
 export const glyphSamples = async (seed: number): Promise<readonly GlyphSample[]> => {
   const random = randomOf(seed ^ 0x5eed)
   const [rows, columns] = SHAPES[seed % SHAPES.length] ?? SHAPES[0]
@@ -93,7 +94,7 @@ export const glyphSamples = async (seed: number): Promise<readonly GlyphSample[]
 const beside = (cell: Cell, share: number, random: () => number): Cell => {
   const spread = (range: number): number => (random() * 2 - 1) * range * share
   const [along, across, lean] = [spread(0.09), spread(0.09), spread(0.06)]
-  // Printers' letters are not all as wide as those of one font.
+  // Letters of printers differ in width.
   const [wide, high] = [1 + spread(0.12), 1 + spread(0.12)]
   return {
     x: cell.x + along * cell.right.x + across * cell.down.x,

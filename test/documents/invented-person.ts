@@ -1,4 +1,4 @@
-// People and documents that do not exist: names from syllables, days, numbers. Everything follows from the generator.
+// Invented people and documents, determined by a random generator.
 import type { ZoneFormat } from '../../src/domain/document-zone.ts'
 import { LAYOUTS } from '../../src/zone-reader/zone/layout.ts'
 import { STATES } from '../../src/zone-reader/zone/states.ts'

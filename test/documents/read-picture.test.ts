@@ -1,5 +1,5 @@
-// Pictures of invented documents, and pictures of nothing: what is read, and what is said of the rest. The three documents
-// of test/data/zones were drawn by specimen.ts; test/long/read-zones.ts reads hundreds of them.
+// Images of invented documents, and images without a zone. specimen.ts drew the three documents of test/data/zones;
+// test/long/read-zones.ts reads hundreds of them.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import sharp, { type Sharp } from 'sharp'
@@ -39,7 +39,7 @@ const CARD = encodeZone({
   optional: '',
 })
 
-const pictureOf = (name: string): Sharp => sharp(join(ZONES, `${name}.jpg`))
+const imageOf = (name: string): Sharp => sharp(join(ZONES, `${name}.jpg`))
 
 const grayOf = async (picture: Sharp): Promise<GrayPicture> => {
   const { data, info } = await picture.greyscale().raw().toBuffer({ resolveWithObject: true })
@@ -52,35 +52,35 @@ const linesOf = async (picture: Sharp): Promise<readonly string[] | string> => {
 }
 
 describe('a zone is read', () => {
-  test.each([0, 90, 180, 270])('from a picture that was held at %i degrees', async (degrees) => {
-    expect(await linesOf(pictureOf('passport').rotate(degrees))).toEqual(PASSPORT)
-    expect(await linesOf(pictureOf('card').rotate(degrees))).toEqual(CARD)
+  test.each([0, 90, 180, 270])('from an image that is rotated by %i degrees', async (degrees) => {
+    expect(await linesOf(imageOf('passport').rotate(degrees))).toEqual(PASSPORT)
+    expect(await linesOf(imageOf('card').rotate(degrees))).toEqual(CARD)
   })
 
-  test('from a dark picture, and from one with little contrast', async () => {
-    expect(await linesOf(pictureOf('passport').linear(0.4, 0))).toEqual(PASSPORT)
-    expect(await linesOf(pictureOf('passport').linear(0.4, 130))).toEqual(PASSPORT)
+  test('from a dark image, and from one with little contrast', async () => {
+    expect(await linesOf(imageOf('passport').linear(0.4, 0))).toEqual(PASSPORT)
+    expect(await linesOf(imageOf('passport').linear(0.4, 130))).toEqual(PASSPORT)
   })
 
-  test('where a row is hidden in part, or too blurred, not at all', async () => {
-    const { width, height } = await pictureOf('passport').metadata()
+  test('correctly or not at all from a partly hidden or blurred image', async () => {
+    const { width, height } = await imageOf('passport').metadata()
     const thumb = Buffer.from(
       `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><circle cx="600" cy="745" r="60" fill="#caa"/></svg>`,
     )
     const hidden = sharp(
-      await pictureOf('passport')
+      await imageOf('passport')
         .composite([{ input: thumb }])
         .toBuffer(),
     )
     expect(await linesOf(hidden)).toBeOneOf(['doubtful', 'none'])
     for (const blur of [4, 6, 9])
-      expect(await linesOf(pictureOf('passport').blur(blur))).toBeOneOf([PASSPORT, 'doubtful', 'none'])
+      expect(await linesOf(imageOf('passport').blur(blur))).toBeOneOf([PASSPORT, 'doubtful', 'none'])
   })
 
-  test('from a picture of a screen, or not at all, and never wrongly', async () => {
-    const { width, height, pixels } = await grayOf(pictureOf('passport'))
+  test('correctly or not at all from a photo of a screen', async () => {
+    const { width, height, pixels } = await grayOf(imageOf('passport'))
     for (const pitch of [3, 5, 8]) {
-      // Dark lines between the dots of a screen, seen a little from the side.
+      // Dark lines between the pixels of a screen, seen at a small angle.
       const isBetween = (x: number, y: number): boolean =>
         Math.floor(x + y * 0.03) % pitch === 0 || Math.floor(y + x * 0.03) % pitch === 0
       const seen = pixels.map((value, at) => (isBetween(at % width, Math.floor(at / width)) ? value / 2 : value))
@@ -89,15 +89,15 @@ describe('a zone is read', () => {
     }
   })
 
-  test('not where the edge of a dark area makes a 0 of a U, which check digits do not tell apart', async () => {
-    expect(await linesOf(pictureOf('edge'))).toBe('doubtful')
+  test('not if an edge turns a U into a 0, which check digits cannot distinguish', async () => {
+    expect(await linesOf(imageOf('edge'))).toBe('doubtful')
   })
 
-  test('not where there is none', async () => {
+  test('not from an image without a zone', async () => {
     const random = randomOf(1)
     const noise = { width: 1_000, height: 700, pixels: Uint8Array.from({ length: 700_000 }, () => random() * 256) }
     const plain = { width: 1_000, height: 700, pixels: new Uint8Array(700_000).fill(128) }
-    // Bars and dots at one pitch, as a screen or a fabric has them.
+    // Bars and dots at one pitch, like a screen or a fabric.
     const weave = {
       ...plain,
       pixels: plain.pixels.map((_, at) => ((at % 1_000) % 20 < 8 && Math.floor(at / 1_000) % 50 < 16 ? 30 : 220)),
@@ -108,36 +108,35 @@ describe('a zone is read', () => {
   })
 })
 
-describe('the process', () => {
+describe('the reader process', () => {
   const process = createDocumentProcess({
     script: join(import.meta.dir, '../../src/modules/documents/worker/read-picture.process.ts'),
     programArguments: ['zone'],
   })
   afterAll(() => process.close())
 
-  test('answers with what it read', async () => {
-    const answer = JSON.parse(Buffer.from(await process.run(await pictureOf('passport').toBuffer(), '')).toString())
-    expect(answer.reading.decoded).toMatchObject({
-      lines: PASSPORT,
-      zone: { surname: 'ERIKSSON', birthDate: '1974-08-12' },
-    })
+  test('returns its reading', async () => {
+    const { reading } = JSON.parse(`${Buffer.from(await process.run(await imageOf('passport').toBuffer(), ''))}`)
+    const zone = { surname: 'ERIKSSON', birthDate: '1974-08-12' }
+    expect(reading.decoded).toMatchObject({ lines: PASSPORT, zone })
     expect(process.running()).toBe(0)
   })
 
-  test('enlarges a small picture whose letters touch', async () => {
-    const small = pictureOf('passport').resize({ width: 380 })
+  test('enlarges a small image whose letters touch', async () => {
+    const small = imageOf('passport').resize({ width: 380 })
     expect(await linesOf(small.clone())).toBe('none')
-    const answer = JSON.parse(Buffer.from(await process.run(await small.toBuffer(), 'org_a')).toString())
-    expect(answer.reading.decoded?.lines).toEqual(PASSPORT)
+    const { reading } = JSON.parse(`${Buffer.from(await process.run(await small.toBuffer(), 'org_a'))}`)
+    expect(reading.decoded?.lines).toEqual(PASSPORT)
   })
 
-  test('refuses what is no picture, and what this service does not store', async () => {
-    await expect(process.run(Buffer.from('no picture'), '')).rejects.toBeInstanceOf(DocumentInvalidError)
-    await expect(process.run(await pictureOf('card').png().toBuffer(), '')).rejects.toBeInstanceOf(DocumentInvalidError)
+  test('refuses other files and other image formats', async () => {
+    for (const file of [Buffer.from('no image'), await imageOf('card').png().toBuffer()]) {
+      await expect(process.run(file, '')).rejects.toBeInstanceOf(DocumentInvalidError)
+    }
   })
 })
 
-test('a portrait is known again in another size and light, and another portrait is not', async () => {
+test('a portrait has a similar hash in another size and light, and another portrait has not', async () => {
   const faceOf = (seed: number): Sharp => {
     const random = randomOf(seed)
     const spots = Array.from({ length: 12 }, () => {

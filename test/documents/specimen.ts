@@ -1,51 +1,51 @@
-// Invented identity documents as phones photograph them: a page is drawn with an OCR-B zone, laid on a table in
-// perspective, lit unevenly, blurred, given noise and compressed. Everything follows from the seed. The zone's text is
-// the caller's. Needs the font "OCR B" (Debian: fonts-ocr-b, by Norbert Schwarz and Matthew Skala, freely usable).
+// Photos of invented identity documents: a page with an OCR-B zone, in perspective, with uneven light, blur, noise and
+// compression. The seed determines everything except the zone's text. Requires the font "OCR B" (Debian: fonts-ocr-b, by
+// Norbert Schwarz and Matthew Skala, freely usable).
 import sharp from 'sharp'
 import type { GrayPicture } from '../../src/zone-reader/picture/ink.ts'
 
 export interface SpecimenOptions {
   readonly seed: number
   readonly lines: readonly string[]
-  /** Longest side of the picture in pixels. */
+  /** Longest side of the image in pixels. */
   readonly longSide?: number
-  /** Longest side to which the picture is scaled before it is compressed. Defaults to `longSide`. */
+  /** Longest side of the scaled image before the compression. Defaults to `longSide`. */
   readonly scaledTo?: number
-  /** Of the picture's width, what the document takes. */
+  /** Share of the image's width that the document takes. */
   readonly share?: number
-  /** Degrees by which it is turned. */
+  /** Rotation in degrees. */
   readonly turn?: number
-  /** 0 flat; 0.12 the far side is a good tenth shorter. */
+  /** 0 is flat; at 0.12, the far side is a tenth shorter. */
   readonly perspective?: number
-  /** Standard deviation in pixels. */
+  /** Standard deviation of the blur in pixels. */
   readonly blur?: number
-  /** Pixels by which the hand moved. */
+  /** Movement of the hand in pixels. */
   readonly shake?: number
-  /** Of a spot of light on the page: 0 none, 0.6 strong. */
+  /** Strength of a spot of light: 0 is none, 0.6 is strong. */
   readonly glare?: number
-  /** Pixels of ink around each letter at 16 pixels a millimetre: 0 as the font has it. */
+  /** Pixels of additional ink around each letter at 16 pixels per millimeter. */
   readonly ink?: number
-  /** Of light between the darkest and the brightest corner: 0 even, 0.6 strong. */
+  /** Difference of light between the darkest and the brightest corner: 0 is even, 0.6 is strong. */
   readonly shade?: number
-  /** Of light that the sharp shadow of an edge across the zone takes: 0 none. */
+  /** Strength of a sharp shadow across the zone: 0 is none. */
   readonly shadow?: number
-  /** Standard deviation of 255. */
+  /** Standard deviation of the noise, of 255. */
   readonly noise?: number
   readonly quality?: number
-  /** Fontconfig's name of the font. */
+  /** Name of the font in Fontconfig. */
   readonly font?: string
-  /** Lines of the page's background, 0 to 1. */
+  /** Opacity of the background lines, 0 to 1. */
   readonly pattern?: number
 }
 
 export interface Specimen {
   readonly jpeg: Uint8Array
   readonly gray: GrayPicture
-  /** Where in the picture the centre of a cell is. */
+  /** Returns the center of a cell in the image. */
   place(column: number, row: number): { readonly x: number; readonly y: number }
 }
 
-/** Mulberry32. */
+/** Random numbers by Mulberry32. */
 export const randomOf = (seed: number): (() => number) => {
   let state = seed >>> 0
   return () => {
@@ -58,7 +58,7 @@ export const randomOf = (seed: number): (() => number) => {
 
 const inXml = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 
-/** Pixels per millimetre of the drawn page. */
+/** Pixels per millimeter of the drawn page. */
 const SCALE = 16
 const PITCH_MM = 2.54
 const ROW_MM = 6.35
@@ -102,7 +102,7 @@ const pageOf = (lines: readonly string[], random: () => number, font: string, pa
   }
 }
 
-/** Row-major 3×3 that takes the unit square's corners to these points. */
+/** Row-major 3×3 matrix that maps the corners of the unit square to these points. */
 const squareTo = (corners: readonly (readonly [number, number])[]): readonly number[] => {
   const [[x0, y0], [x1, y1], [x2, y2], [x3, y3]] = corners as [
     [number, number],
@@ -138,7 +138,7 @@ const apply = (m: readonly number[], x: number, y: number): { x: number; y: numb
   return { x: (m[0]! * x + m[1]! * y + m[2]!) / w, y: (m[3]! * x + m[4]! * y + m[5]!) / w }
 }
 
-/** The picture with that longest side. */
+/** Scales an image to this longest side. */
 export const scaled = async ({ width, height, pixels }: GrayPicture, side: number): Promise<GrayPicture> => {
   const { data, info } = await sharp(pixels, { raw: { width, height, channels: 1 } })
     .resize({ width: side, height: side, fit: 'inside' })
@@ -148,7 +148,7 @@ export const scaled = async ({ width, height, pixels }: GrayPicture, side: numbe
   return { width: info.width, height: info.height, pixels: data }
 }
 
-/** A short line, as a point of light draws it while the hand moves. */
+/** Blur kernel of a moving hand: a short line. */
 const shakeKernel = (length: number, angle: number) => {
   const side = 9
   const kernel = new Array<number>(side * side).fill(0)
@@ -228,7 +228,7 @@ export const makeSpecimen = async (options: SpecimenOptions): Promise<Specimen> 
     .raw()
     .toBuffer()
   for (let at = 0; at < blurred.length; at++) {
-    // The sum of four is near enough to a normal distribution.
+    // The sum of four random numbers approximates a normal distribution.
     const spread = (random() + random() + random() + random() - 2) * 1.73 * noise
     blurred[at] = Math.max(0, Math.min(255, blurred[at]! + spread))
   }
