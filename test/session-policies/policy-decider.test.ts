@@ -1,7 +1,7 @@
-// Sessions that their organization's policy decides, over a real store: completed and rejected the way of any decision, once,
-// with who decided and on what; and everything that is not clear is left to a person.
+// Sessions that a policy decides, over a real store: each decision is made once, with its policy and its facts, and every
+// unclear session is left to a reviewer.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import type { Session } from '../../src/domain/session.ts'
+import type { Session, SessionStatus } from '../../src/domain/session.ts'
 import { ChecksPendingError } from '../../src/domain/session-errors.ts'
 import { createSealedNote } from '../../src/identity/evidence/sealed-note.ts'
 import { createVault } from '../../src/identity/evidence/vault.ts'
@@ -19,7 +19,7 @@ import { replaceChecks } from '../support/replace-checks.ts'
 
 type World = Awaited<ReturnType<typeof openEvidence>>
 
-const GROWN = `name: Grown-ups
+const ADULTS = `name: Grown-ups
 decides: sessions
 rules:
   - { id: young, deny: person.age < 18, code: TOO_YOUNG, message: You have to be 18. }
@@ -28,7 +28,7 @@ rules:
 
 let world: World
 let organizationId: string
-let told: string[]
+let notified: string[]
 let failures: unknown[]
 let counted: [string, number][]
 
@@ -43,7 +43,7 @@ const note = () =>
 const decider = (changed: Partial<Parameters<typeof createPolicyDecider>[0]> = {}) => {
   const { store, evidence, clock } = world
   const listener = {
-    stateChanged: ({ session }: { readonly session: Session }) => void told.push(session.status),
+    stateChanged: ({ session }: { readonly session: Session }) => void notified.push(session.status),
     standingChanged: () => undefined,
   }
   return createPolicyDecider({
@@ -60,7 +60,7 @@ const decider = (changed: Partial<Parameters<typeof createPolicyDecider>[0]> = {
   })
 }
 
-/** Saves a document as a policy's next revision. */
+/** Saves a document as the next revision of a policy. */
 const save = async (source: string, known?: string) => {
   const { policies } = world.store
   const policyId = known ?? (await policies.create({ organizationId, name: 'Grown-ups', decides: 'sessions' })).id
@@ -68,54 +68,52 @@ const save = async (source: string, known?: string) => {
   if (revision === null) throw new Error('not saved')
   return { policyId, revisionId: revision.id }
 }
-const switchOn = async (source = GROWN) => {
+const setPolicy = async (source = ADULTS) => {
   const saved = await save(source)
   await world.store.policies.activateRevision(organizationId, saved.policyId, saved.revisionId)
   await world.store.sessionPolicies.set(organizationId, saved.policyId)
   return saved
 }
-const handIn = async (birthDate: string, wallet = true): Promise<Session> => {
+const change = async (sessionId: string, to: SessionStatus, actor = 'operator:ada'): Promise<Session> => {
+  const state = await world.store.sessions.changeStatus({ organizationId, sessionId, to, actor })
+  if (state === null) throw new Error('not changed')
+  return state.session
+}
+const submit = async (birthDate: string, wallet = true): Promise<Session> => {
   const session = await world.session(organizationId)
   if (wallet) await world.connect(organizationId, session.id, evmWallet(1))
   await world.evidence.putFields(session, { fullName: 'Nina Obraztsova', birthDate, country: 'CH' })
-  const state = await world.store.sessions.changeStatus({
-    organizationId,
-    sessionId: session.id,
-    to: 'submitted',
-    actor: 'person',
-  })
-  if (state === null) throw new Error('not handed in')
+  const submitted = await change(session.id, 'submitted', 'person')
   await markChecksMade(world.store, organizationId, session.id)
-  return state.session
+  return submitted
 }
-const now = async ({ id }: Session) => (await world.store.sessions.find(organizationId, id))?.session
+const find = async ({ id }: Session) => (await world.store.sessions.find(organizationId, id))?.session
+const statusOf = async (session: Session) => (await find(session))?.status
 const decisions = ({ id }: Session) => world.store.sessionPolicies.list(organizationId, id)
+/** Requires another comparison before a completion. */
+const requireComparison = async () => async () => {
+  throw new ChecksPendingError()
+}
 
 beforeEach(async () => {
   world = await openEvidence()
   organizationId = (await world.store.organizations.create({ slug: 'decided', name: 'Decided' })).id
-  told = []
+  notified = []
   failures = []
   counted = []
 })
 afterEach(() => world.remove())
 
-test('completes whom it allows: told as any decision, with who decided and on what', async () => {
-  const { policyId, revisionId } = await switchOn()
-  const session = await handIn('1980-01-01')
+test('completes an allowed session, with the policy and the facts of the decision', async () => {
+  const { policyId, revisionId } = await setPolicy()
+  const session = await submit('1980-01-01')
   await decider()(session)
-  expect((await now(session))?.status).toBe('completed')
-  expect(told).toEqual(['completed'])
+  expect(await statusOf(session)).toBe('completed')
+  expect(notified).toEqual(['completed'])
   const event = (await world.store.sessions.listEvents(organizationId, session.id)).at(-1)
   expect(event).toMatchObject({ actor: `policy:${policyId}:1`, status: 'completed', privateComment: 'rule grown' })
-  expect(await decisions(session)).toMatchObject([
-    {
-      policyId,
-      sequence: session.sequence,
-      decided: { revisionId, outcome: 'completed', rule: 'grown' },
-      shadow: null,
-    },
-  ])
+  const decided = { revisionId, outcome: 'completed', rule: 'grown' }
+  expect(await decisions(session)).toMatchObject([{ policyId, sequence: session.sequence, decided, shadow: null }])
   const { items } = await world.store.audit.page({ organizationId }, { after: null, limit: 5 })
   expect(items[0]).toMatchObject({
     actor: `policy:${policyId}:1`,
@@ -129,142 +127,120 @@ test('completes whom it allows: told as any decision, with who decided and on wh
   expect(world.everything().includes('person.country')).toBe(false)
 })
 
-test('rejects with the rule’s own words, and nothing else, for the person', async () => {
-  await switchOn()
-  const session = await handIn('2025-01-01')
+test('rejects a denied session with the message of the rule', async () => {
+  await setPolicy()
+  const session = await submit('2025-01-01')
   world.clock.advance(3)
   await decider()(session)
   expect(counted).toEqual([['rejected', 3]])
-  expect(await now(session)).toMatchObject({ status: 'rejected', publicComment: 'You have to be 18.' })
-  expect(await decisions(session)).toMatchObject([
-    { decided: { outcome: 'rejected', rule: 'young', code: 'TOO_YOUNG' } },
-  ])
+  expect(await find(session)).toMatchObject({ status: 'rejected', publicComment: 'You have to be 18.' })
+  const decided = { outcome: 'rejected', rule: 'young', code: 'TOO_YOUNG' }
+  expect(await decisions(session)).toMatchObject([{ decided }])
 })
 
-test('is made once, however often it is asked for, and by nobody after a person', async () => {
-  await switchOn()
-  const session = await handIn('1980-01-01')
+test('decides once, and not after an operator', async () => {
+  await setPolicy()
+  const session = await submit('1980-01-01')
   const decide = decider()
   await Promise.all([decide(session), decide(session), decide(session)])
   await decide(session)
-  expect(told).toEqual(['completed'])
+  expect(notified).toEqual(['completed'])
   expect(counted.map(([outcome]) => outcome)).toEqual(['completed'])
-  const other = await handIn('1980-01-01')
-  await world.store.sessions.changeStatus({
-    organizationId,
-    sessionId: other.id,
-    to: 'rejected',
-    actor: 'operator:ada',
-  })
+  const other = await submit('1980-01-01')
+  await change(other.id, 'rejected')
   await decide(other)
-  expect((await now(other))?.status).toBe('rejected')
+  expect(await statusOf(other)).toBe('rejected')
   expect(await decisions(other)).toEqual([])
 })
 
-test('is not made where the policy is off, or an outside service decides', async () => {
-  const session = await handIn('1980-01-01')
+test('does not decide without a policy, or for an external decider', async () => {
+  const session = await submit('1980-01-01')
   await decider()(session)
   expect(await decisions(session)).toEqual([])
-  await switchOn()
-  const asked = await world.session(organizationId)
-  await world.store.database.execute("UPDATE sessions SET provider = 'webhook' WHERE id = ?", [asked.id])
-  await world.evidence.putFields(asked, { fullName: 'Nina', birthDate: '1980-01-01', country: 'CH' })
-  const handed = await world.store.sessions.changeStatus({
-    organizationId,
-    sessionId: asked.id,
-    to: 'submitted',
-    actor: 'person',
-  })
-  if (handed !== null) await decider()(handed.session)
-  expect((await now(asked))?.status).toBe('submitted')
+  await setPolicy()
+  const external = await world.session(organizationId)
+  await world.store.database.execute("UPDATE sessions SET provider = 'webhook' WHERE id = ?", [external.id])
+  await world.evidence.putFields(external, { fullName: 'Nina', birthDate: '1980-01-01', country: 'CH' })
+  await decider()(await change(external.id, 'submitted', 'person'))
+  expect(await statusOf(external)).toBe('submitted')
 })
 
-test('is not made of a session that was submitted again, or sent back, since its checks were made', async () => {
-  await switchOn()
-  const session = await handIn('1980-01-01')
-  const move = (to: 'retry' | 'submitted') =>
-    world.store.sessions.changeStatus({ organizationId, sessionId: session.id, to, actor: 'operator:ada' })
-  const sentBack = await move('retry')
-  if (sentBack !== null) await decider()(sentBack.session)
-  expect((await now(session))?.status).toBe('retry')
+test('does not decide a session that was sent back or submitted again after its checks', async () => {
+  await setPolicy()
+  const session = await submit('1980-01-01')
+  await decider()(await change(session.id, 'retry'))
+  expect(await statusOf(session)).toBe('retry')
   await world.evidence.putFields(session, { birthDate: '1981-01-01' })
-  await move('submitted')
+  await change(session.id, 'submitted')
   await markChecksMade(world.store, organizationId, session.id)
   await decider()(session)
-  expect((await now(session))?.status).toBe('submitted')
+  expect(await statusOf(session)).toBe('submitted')
   expect(await decisions(session)).toEqual([])
 })
 
-test('is not made of what was submitted while the policy read the facts of before', async () => {
-  await switchOn()
-  const session = await handIn('1980-01-01')
+test('does not decide a session that is submitted again while the policy reads its facts', async () => {
+  await setPolicy()
+  const session = await submit('1980-01-01')
   const knowledge = createSessionKnowledge(world)
-  const target = { organizationId, sessionId: session.id, actor: 'person' }
   const decide = decider({
     knowledge: {
       factsOf: async (...input) => {
         const facts = await knowledge.factsOf(...input)
-        await world.store.sessions.changeStatus({ ...target, to: 'retry' })
+        await change(session.id, 'retry', 'person')
         await world.evidence.putFields(session, { birthDate: '2025-01-01' })
-        await world.store.sessions.changeStatus({ ...target, to: 'submitted' })
+        await change(session.id, 'submitted', 'person')
         await markChecksMade(world.store, organizationId, session.id)
         return facts
       },
     },
   })
   await decide(session)
-  expect((await now(session))?.status).toBe('submitted')
+  expect(await statusOf(session)).toBe('submitted')
   expect(await decisions(session)).toEqual([])
 })
 
-test('completes no session that lacks a required part: it is left to a person, who reads why', async () => {
-  await switchOn()
-  const session = await handIn('1980-01-01', false)
+test('leaves a session without a required part to a reviewer, with the reason', async () => {
+  await setPolicy()
+  const session = await submit('1980-01-01', false)
   await decider()(session)
-  expect((await now(session))?.status).toBe('submitted')
-  expect(await decisions(session)).toMatchObject([{ decided: { outcome: 'review', rule: 'grown' } }])
-  expect((await decisions(session))[0]?.decided?.problem).toContain('missing wallets')
+  expect(await statusOf(session)).toBe('submitted')
+  const problem = expect.stringContaining('missing wallets')
+  expect(await decisions(session)).toMatchObject([{ decided: { outcome: 'review', rule: 'grown', problem } }])
   expect(counted.map(([outcome]) => outcome)).toEqual(['review'])
 })
 
-test('an open hit is left to a person, also where it comes while the policy decides', async () => {
-  await switchOn()
-  const session = await handIn('1980-01-01')
+test('leaves a session with an open hit to a reviewer, also if the hit is found during the decision', async () => {
+  await setPolicy()
+  const session = await submit('1980-01-01')
   await openHit(world.store, organizationId, session.id)
   await decider()(session)
   expect(await decisions(session)).toMatchObject([{ decided: { outcome: 'review', problem: 'a hit is not cleared' } }])
-  const late = await handIn('1981-01-01')
+  const late = await submit('1981-01-01')
   const before = await createSessionKnowledge(world).factsOf(late, world.clock.unixSeconds())
   await openHit(world.store, organizationId, late.id)
   const knowledge = { factsOf: async () => before }
-  const prepareRequireCurrent = async () => async () => {
-    throw new ChecksPendingError()
-  }
   // An outdated comparison is repeated first.
-  await expect(decider({ knowledge, prepareRequireCurrent })(late)).rejects.toThrow(ChecksPendingError)
+  const outdated = decider({ knowledge, prepareRequireCurrent: requireComparison })
+  await expect(outdated(late)).rejects.toThrow(ChecksPendingError)
   await decider({ knowledge })(late)
-  expect((await now(late))?.status).toBe('submitted')
-  expect(await decisions(late)).toMatchObject([{ decided: { outcome: 'review', rule: 'grown' } }])
-  expect((await decisions(late))[0]?.decided?.problem).toContain('is open')
+  expect(await statusOf(late)).toBe('submitted')
+  const problem = expect.stringContaining('is open')
+  expect(await decisions(late)).toMatchObject([{ decided: { outcome: 'review', rule: 'grown', problem } }])
 })
 
-test('a session is completed only after a comparison with the present lists, and rejected without it', async () => {
-  await switchOn()
-  const outdated = decider({
-    prepareRequireCurrent: async () => async () => {
-      throw new ChecksPendingError()
-    },
-  })
-  const [grown, child] = [await handIn('1980-01-01'), await handIn('2020-01-01')]
-  await expect(outdated(grown)).rejects.toThrow(ChecksPendingError)
+test('completes a session only after a comparison with the current lists, and rejects without it', async () => {
+  await setPolicy()
+  const outdated = decider({ prepareRequireCurrent: requireComparison })
+  const [adult, child] = [await submit('1980-01-01'), await submit('2020-01-01')]
+  await expect(outdated(adult)).rejects.toThrow(ChecksPendingError)
   await outdated(child)
-  expect([(await now(grown))?.status, (await now(child))?.status]).toEqual(['submitted', 'rejected'])
-  expect(await decisions(grown)).toEqual([])
+  expect([await statusOf(adult), await statusOf(child)]).toEqual(['submitted', 'rejected'])
+  expect(await decisions(adult)).toEqual([])
 })
 
-test('the completion is prepared before its transaction', async () => {
-  await switchOn()
-  const session = await handIn('1980-01-01')
+test('prepares the completion before its transaction', async () => {
+  await setPolicy()
+  const session = await submit('1980-01-01')
   const steps: string[] = []
   const { store } = world
   const transaction: typeof store.transaction = (work, options) => {
@@ -276,31 +252,29 @@ test('the completion is prepared before its transaction', async () => {
     return async () => void steps.push('require')
   }
   await decider({ store: { ...store, transaction }, prepareRequireCurrent })(session)
-  expect((await now(session))?.status).toBe('completed')
+  expect(await statusOf(session)).toBe('completed')
   expect(steps).toEqual(['prepare', 'transaction', 'require'])
 })
 
-test('a fact that can not be had, and a policy that can not be used, leave it to a person', async () => {
-  const { policyId } = await switchOn(GROWN.replace('person.age < 18', '"!checks.document.matches"'))
-  const session = await handIn('1980-01-01')
+test('leaves a session to a reviewer if a fact is missing or the policy is invalid', async () => {
+  const { policyId } = await setPolicy(ADULTS.replace('person.age < 18', '"!checks.document.matches"'))
+  const session = await submit('1980-01-01')
   await decider()(session)
-  expect((await now(session))?.status).toBe('submitted')
-  expect(await decisions(session)).toMatchObject([
-    { decided: { outcome: 'review', rule: 'young', problem: 'checks.document.matches is not available' } },
-  ])
+  expect(await statusOf(session)).toBe('submitted')
+  const decided = { outcome: 'review', rule: 'young', problem: 'checks.document.matches is not available' }
+  expect(await decisions(session)).toMatchObject([{ decided }])
   const broken = await save('name: Broken\ndecides: sessions\nrules: [{ id: a, allow: nothing }]\n', policyId)
   await world.store.policies.activateRevision(organizationId, policyId, broken.revisionId)
-  const other = await handIn('1980-01-01')
+  const other = await submit('1980-01-01')
   await decider()(other)
-  expect(await decisions(other)).toMatchObject([
-    { decided: { outcome: 'review', problem: 'could not use the revision' } },
-  ])
+  const unusable = { outcome: 'review', problem: 'could not use the revision' }
+  expect(await decisions(other)).toMatchObject([{ decided: unusable }])
   expect(failures).toHaveLength(1)
 })
 
-test('a policy that is switched off while it decides does not decide, and another revision decides anew', async () => {
-  const { policyId } = await switchOn()
-  const session = await handIn('1980-01-01')
+test('does not decide after the policy is removed, and decides by a new revision that is activated meanwhile', async () => {
+  const { policyId } = await setPolicy()
+  const session = await submit('1980-01-01')
   const knowledge = createSessionKnowledge(world)
   const meanwhile = (work: () => Promise<unknown>) => {
     let done = false
@@ -315,25 +289,25 @@ test('a policy that is switched off while it decides does not decide, and anothe
     })
   }
   await meanwhile(() => world.store.sessionPolicies.set(organizationId, null))(session)
-  expect((await now(session))?.status).toBe('submitted')
+  expect(await statusOf(session)).toBe('submitted')
   await world.store.sessionPolicies.set(organizationId, policyId)
-  const second = await save(GROWN.replace('< 90', '< 20'), policyId)
+  const second = await save(ADULTS.replace('< 90', '< 20'), policyId)
   await meanwhile(() => world.store.policies.activateRevision(organizationId, policyId, second.revisionId))(session)
   expect(await decisions(session)).toMatchObject([{ decided: { revisionId: second.revisionId, outcome: 'review' } }])
 })
 
-test('a shadow is evaluated beside it, and alone where no revision is active', async () => {
-  const { policyId, revisionId } = await save(GROWN)
+test('evaluates a shadow revision beside the active one, and alone without an active one', async () => {
+  const { policyId, revisionId } = await save(ADULTS)
   const { policies, sessionPolicies } = world.store
   await policies.shadowRevision(organizationId, policyId, revisionId)
   await sessionPolicies.set(organizationId, policyId)
-  const alone = await handIn('1980-01-01')
+  const alone = await submit('1980-01-01')
   await decider()(alone)
-  expect((await now(alone))?.status).toBe('submitted')
+  expect(await statusOf(alone)).toBe('submitted')
   expect(await decisions(alone)).toMatchObject([{ decided: null, shadow: { revisionId, outcome: 'completed' } }])
-  const active = await save(GROWN.replace('< 90', '< 20'), policyId)
+  const active = await save(ADULTS.replace('< 90', '< 20'), policyId)
   await policies.activateRevision(organizationId, policyId, active.revisionId)
-  const beside = await handIn('1980-01-01')
+  const beside = await submit('1980-01-01')
   await decider()(beside)
   expect(await decisions(beside)).toMatchObject([
     { decided: { revisionId: active.revisionId, outcome: 'review' }, shadow: { revisionId, outcome: 'completed' } },
@@ -349,46 +323,32 @@ test('a shadow is evaluated beside it, and alone where no revision is active', a
   expect(counted.map(([outcome]) => outcome)).toEqual(['none', 'review'])
 })
 
-test('what is tried on past sessions is what people decided, with their hits as open as they were', async () => {
-  await switchOn()
-  const byPolicy = await handIn('1980-01-01')
+test('a trial on past sessions uses the decisions of people, with the hits of that time', async () => {
+  await setPolicy()
+  const byPolicy = await submit('1980-01-01')
   await decider()(byPolicy)
-  const byPeople = await handIn('1980-01-01')
+  const byPeople = await submit('1980-01-01')
   const hit = await openHit(world.store, organizationId, byPeople.id)
-  await world.store.screeningChecks.decideHit(
-    { organizationId, sessionId: byPeople.id, hitId: hit.id },
-    { state: 'cleared', by: 'operator:ada', reason: 'somebody else' },
-  )
-  await world.store.sessions.changeStatus({
-    organizationId,
-    sessionId: byPeople.id,
-    to: 'completed',
-    actor: 'operator:ada',
-  })
+  const clearance = { state: 'cleared', by: 'operator:ada', reason: 'somebody else' } as const
+  const target = { organizationId, sessionId: byPeople.id }
+  await world.store.screeningChecks.decideHit({ ...target, hitId: hit.id }, clearance)
+  await change(byPeople.id, 'completed')
   const time = { sinceSeconds: 0, untilSeconds: Number.MAX_SAFE_INTEGER }
+  const facts = { 'checks.sanctions.uncleared': true, 'checks.sanctions.score': 90 }
   const expectTried = async () =>
     expect(await createSessionKnowledge(world).decidedByPeople(organizationId, time)).toMatchObject([
-      {
-        sessionId: byPeople.id,
-        decided: 'completed',
-        facts: { 'checks.sanctions.uncleared': true, 'checks.sanctions.score': 90 },
-      },
+      { sessionId: byPeople.id, decided: 'completed', facts },
     ])
   await expectTried()
-  // The entry is taken off the list after the decision.
+  // The entry is removed from the list.
   world.clock.advance(1)
   const delisted = { name: 'lists.names', outcome: 'passed', version: 'key', detail: {}, subjectBases: ['s'], hits: [] }
-  await replaceChecks(world.store, { organizationId, sessionId: byPeople.id }, 'lists', [delisted])
+  await replaceChecks(world.store, target, 'lists', [delisted])
   expect(await world.store.screeningChecks.hits(organizationId, byPeople.id)).toEqual([])
   await expectTried()
-  // A hit that was found after the decision was not seen by it.
-  const before = await handIn('1980-01-01')
-  await world.store.sessions.changeStatus({
-    organizationId,
-    sessionId: before.id,
-    to: 'rejected',
-    actor: 'operator:ada',
-  })
+  // A hit that is found after the decision does not count.
+  const before = await submit('1980-01-01')
+  await change(before.id, 'rejected')
   world.clock.advance(1)
   await openHit(world.store, organizationId, before.id)
   const decided = await createSessionKnowledge(world).decidedByPeople(organizationId, time)
@@ -398,37 +358,36 @@ test('what is tried on past sessions is what people decided, with their hits as 
 })
 
 test.each(['lists.names', 'wallets.lists', 'wallets.screeners'])(
-  'completes nobody while %s could not be compared, whatever its rules read, and rejects as always',
+  'completes no session while %s could not be compared, and can reject it',
   async (name) => {
-    await switchOn()
+    await setPolicy()
     const check = { name, outcome: 'not-done', detail: {}, version: '' }
-    const uncompared = async (birthDate: string): Promise<Session> => {
-      const session = await handIn(birthDate)
+    const decideUncompared = async (birthDate: string): Promise<Session> => {
+      const session = await submit(birthDate)
       await replaceChecks(world.store, { organizationId, sessionId: session.id }, name, [check])
       await decider()(session)
       return session
     }
-    const grown = await uncompared('1980-01-01')
-    expect((await now(grown))?.status).toBe('submitted')
-    expect(await decisions(grown)).toMatchObject([
-      { decided: { outcome: 'review', rule: 'grown', problem: expect.stringContaining('could not be compared') } },
-    ])
-    expect((await now(await uncompared('2020-01-01')))?.status).toBe('rejected')
+    const adult = await decideUncompared('1980-01-01')
+    expect(await statusOf(adult)).toBe('submitted')
+    const problem = expect.stringContaining('could not be compared')
+    expect(await decisions(adult)).toMatchObject([{ decided: { outcome: 'review', rule: 'grown', problem } }])
+    expect(await statusOf(await decideUncompared('2020-01-01'))).toBe('rejected')
   },
 )
 
 describeStores((open) => {
-  test('no session is decided by a revision that is replaced meanwhile', async () => {
+  test('no session is decided by a revision that is replaced during the decision', async () => {
     await world.remove()
     world = await openEvidence({}, open)
     organizationId = (await world.store.organizations.create({ slug: 'decided', name: 'Decided' })).id
-    const { policyId } = await switchOn()
+    const { policyId } = await setPolicy()
     const next = await save('name: Grown-ups\ndecides: sessions\nrules: []\n', policyId)
-    const session = await handIn('1980-01-01')
+    const session = await submit('1980-01-01')
     await interleave(
       world.store,
       async ({ organizations, policies }) => {
-        // As every change over the admin API and the command line does.
+        // Changes by the admin API and the command line lock the organization first.
         await organizations.lock(organizationId)
         await policies.activateRevision(organizationId, policyId, next.revisionId)
       },
