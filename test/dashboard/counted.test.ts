@@ -1,4 +1,4 @@
-// Sentences of the dashboard that count something, taken from the source as they stand there and read with 0, 1, 2 and 1,000.
+// Sentences of the dashboard with a number, taken from the source and filled with 0, 1, 2 and 1,000.
 import { expect, test } from 'bun:test'
 import { Glob } from 'bun'
 import { relativeTime } from '../../src/dashboard/page/ui/relative-time.ts'
@@ -14,7 +14,7 @@ const sources = await Promise.all(
     .map(async (path) => ({ path, text: (await Bun.file(path).text()).replaceAll(/\s+/g, ' ') })),
 )
 
-/** What stands around a call in its template or in its element, to the ends of the sentence; other values are dots. */
+/** The text around a call in its template or element, to the ends of the sentence; other values are dots. */
 const around = (text: string, from: number, to: number): readonly [before: string, after: string] => {
   const [head, tail] = [text.slice(0, from), text.slice(to)]
   const plain = (part: string): string => part.replaceAll(/\$?\{(?:' '|[^{}]*)\}/g, '…').replace(/\$?\{.*$/, '…')
@@ -31,8 +31,8 @@ const sentences = sources.flatMap(({ text }) =>
   }),
 )
 
-test('every sentence that counts is listed here as it reads with 1, so that someone reads a new one', () => {
-  expect([...new Set(sentences.map((say) => say(1)))].sort()).toEqual(
+test('all sentences with a number are listed here with 1, so that a new one is read by a person', () => {
+  expect([...new Set(sentences.map((sentenceOf) => sentenceOf(1)))].sort()).toEqual(
     [
       '… in 1 file: hashes, lines, links between files and UUIDs were checked',
       '… of 1 witness within … s',
@@ -75,14 +75,14 @@ test('every sentence that counts is listed here as it reads with 1, so that some
   )
 })
 
-test('sentences say 0, 2 and 1,000 in the plural', () => {
-  const [none, one, two, many] = NUMBERS.map((count) => sentences.map((say) => say(count)))
+test('sentences use the plural for 0, 2 and 1,000', () => {
+  const [none, one, two, many] = NUMBERS.map((count) => sentences.map((sentenceOf) => sentenceOf(count)))
   expect(two?.map((text) => text.replace('2 ', '0 '))).toEqual(none ?? [])
   expect(two?.map((text) => text.replace('2 ', '1,000 '))).toEqual(many ?? [])
   expect(two?.map((text) => text.replace('2 ', '1 ')).filter((text, at) => text === one?.[at])).toEqual([])
 })
 
-test('times are said as people say 0, 1, 2 and 1,000 of their unit', () => {
+test('relative times use the correct plural for 0, 1, 2 and 1,000', () => {
   const nowMs = Date.parse('2027-01-31T12:00:00Z')
   const times = NUMBERS.flatMap((count) =>
     [1, 60, 3_600, 86_400].map((size) => relativeTime(new Date(nowMs - count * size * 1_000).toISOString(), nowMs)),
@@ -91,7 +91,7 @@ test('times are said as people say 0, 1, 2 and 1,000 of their unit', () => {
     expect(text).not.toMatch(/\.|\b1 \w+s\b|\b(?:0|2|1,000) (?:second|minute|hour|day|month|year)\b/)
 })
 
-test('a number is written with its word or its verb by one function, in every page', () => {
+test('pages write a number with its noun or verb only by one function', () => {
   // `{items.length} wallets`, `${count} lines`, `${newer} are newer`, `count === 1 ? 'One'`.
   const beside =
     /\{[^{}]*(?:(?<!ac)[cC]ount|length|total|entries|retries|_left|toLocaleString\('en'\))[^{}]*\}\s+[a-z]+s\b/g

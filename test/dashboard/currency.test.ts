@@ -1,4 +1,4 @@
-// Amounts in the chain's unit: the same currencies as a library of chains has, and never another number.
+// Amounts in the currency of a chain: the currencies of viem, without loss of precision.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { parseUnits } from 'viem'
@@ -6,7 +6,7 @@ import * as viemChains from 'viem/chains'
 import { amountText, currencyOf } from '../../src/dashboard/page/decisions/currency.ts'
 import { BUILT_IN_CHAINS } from '../../src/domain/chain.ts'
 
-test('every built-in chain has the currency that viem knows of it', () => {
+test('every built-in chain has the currency of viem', () => {
   let compared = 0
   for (const chain of BUILT_IN_CHAINS) {
     const currency = currencyOf(chain.name)
@@ -28,7 +28,7 @@ test('every built-in chain has the currency that viem knows of it', () => {
   expect(currencyOf('constructor')).toBeNull()
 })
 
-test('an amount in the chain’s unit is the same amount', () => {
+test('a formatted amount equals the amount', () => {
   const currencies = ['base', 'solana'].flatMap((name) => currencyOf(name) ?? [])
   fc.assert(
     fc.property(fc.bigInt({ min: 1n, max: 2n ** 256n - 1n }), fc.constantFrom(...currencies), (value, currency) => {

@@ -1,4 +1,4 @@
-// How little there is to load before someone can sign in, and before whoever is signed in reads their overview.
+// Size of the first load of the sign-in page and of the overview.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { DEMO_POLICY } from '../../src/policy/tools/templates.ts'
 import { CHROMIUM } from '../support/browser/chromium.ts'
@@ -15,7 +15,7 @@ import { createPeople } from './support/people.ts'
 setDefaultTimeout(60_000)
 
 let dashboard: Dashboard
-// Of its own: what other files made would be counted.
+// A separate service, because data of other files would count.
 useDashboard((started) => {
   dashboard = started
 })
@@ -38,19 +38,22 @@ describe.skipIf(CHROMIUM === null)('the first load of the dashboard', () => {
     expect(await fontsAfterPaint(page)).toEqual([true])
   })
 
-  /** With nothing kept of the page before. */
-  const measureOverview = async (organization: string, last: string): Promise<FirstLoad> => {
+  const enterWithoutCache = async () => {
     const page = await dashboard.enter('/account')
     const debug = await page.context().newCDPSession(page)
     await debug.send('Network.clearBrowserCache')
+    return page
+  }
+  const measureOverview = async (organization: string, last: string): Promise<FirstLoad> => {
+    const page = await enterWithoutCache()
     return measureFirstLoad(page, async () => {
       await page.goto(`${dashboard.url}/o/${organization}`)
       await page.getByRole('heading', { name: last }).waitFor()
     })
   }
 
-  test('of someone who is signed in holds the overview as well, and no other page', async () => {
-    // Nothing was decided: its first steps, with a call to try.
+  test('of a signed-in admin contains only the overview', async () => {
+    // Without decisions, the overview shows the first steps.
     await dashboard.asAdmin('POST', '/organizations', { slug: 'first-load', name: 'New' })
     const { policy, revision } = (await dashboard.asAdmin('POST', '/organizations/first-load/policies', {
       source: DEMO_POLICY,
@@ -63,11 +66,9 @@ describe.skipIf(CHROMIUM === null)('the first load of the dashboard', () => {
     expectAtMost(load, { page: 2_300, scripts: 31_000, styles: 6_300, icons: 0, answers: 6_200 })
   })
 
-  test('of the queue of reviews takes few requests', async () => {
+  test('of the review queue takes few requests', async () => {
     await createPeople(dashboard.service).submit({ name: 'ada', documents: [] })
-    const page = await dashboard.enter('/account')
-    const debug = await page.context().newCDPSession(page)
-    await debug.send('Network.clearBrowserCache')
+    const page = await enterWithoutCache()
     await page.goto('about:blank')
     const requests: string[] = []
     page.on('request', (request) => {
@@ -79,7 +80,7 @@ describe.skipIf(CHROMIUM === null)('the first load of the dashboard', () => {
     expect(requests.length).toBeLessThanOrEqual(12)
   })
 
-  test('is as small where there is something to draw', async () => {
+  test('of an overview with charts is small', async () => {
     const response = await dashboard.service.attest({
       verification_hash: dashboard.service.quickstart['VERIFICATION_HASH'],
       from: `0x${'1'.repeat(40)}`,

@@ -1,4 +1,4 @@
-// What the charts of the live page show of the service's points: the page itself is tested in test/long/dashboard.
+// Charts of the live page. The page itself is tested in test/long/dashboard.
 import { describe, expect, test } from 'bun:test'
 import { newestWithValue } from '../../src/dashboard/page/live/chart.tsx'
 import { formatNumber } from '../../src/dashboard/page/live/format.ts'
@@ -6,8 +6,8 @@ import { toneOf } from '../../src/dashboard/page/live/limits.ts'
 import { CHARTS, DECISIONS_BY_CHAIN, DECISIONS_BY_VERDICT } from '../../src/dashboard/page/live/series.ts'
 import { point } from './support/live-point.ts'
 
-describe('what the charts show', () => {
-  test('a second without an answer is a gap in the latency and a zero in the decisions', () => {
+describe('charts', () => {
+  test('show a second without a decision as a gap in the latency and a zero in the decisions', () => {
     const points = [point({ latency_ms: { p50: 1, p90: 2, p99: 3, p999: 4 } }), point({})]
     const latency = CHARTS.find(({ id }) => id === 'latency')?.lines(points) ?? []
     expect(latency.map(({ values }) => values)).toEqual([
@@ -19,23 +19,18 @@ describe('what the charts show', () => {
     expect(DECISIONS_BY_VERDICT(points)[0]?.values).toEqual([0, 0])
   })
 
-  test('values are of the newest point that has any, and worry from a limit on', () => {
+  test('show the newest value, with a tone from its limit', () => {
     const points = [point({ latency_ms: { p50: 1, p90: 2, p99: 3, p999: 4 } }), point({}), point({})]
     const [decisions, latency] = [DECISIONS_BY_VERDICT(points), CHARTS.find(({ id }) => id === 'latency')]
     expect(newestWithValue(decisions, 2)).toBe(2)
     expect(newestWithValue(latency?.lines(points) ?? [], 2)).toBe(0)
     expect(newestWithValue(latency?.lines([point({}), point({})]) ?? [], 1)).toBe(1)
-    expect([249, 250, 999, 1_000, null].map((value) => toneOf(latency?.limits, value))).toEqual([
-      null,
-      'warn',
-      'warn',
-      'bad',
-      null,
-    ])
+    const tones = [249, 250, 999, 1_000, null].map((value) => toneOf(latency?.limits, value))
+    expect(tones).toEqual([null, 'warn', 'warn', 'bad', null])
     expect(toneOf(undefined, 1e9)).toBeNull()
   })
 
-  test('four chains have lines of their own, the rest is added up', () => {
+  test('show four chains separately, and the sum of the others', () => {
     const rate = (compliant: number) => ({ compliant, denied: 1 })
     const chains = { a: rate(9), b: rate(8), c: rate(7), d: rate(6), e: rate(2), f: rate(1) }
     const lines = DECISIONS_BY_CHAIN([point({ decisions_by_chain: chains })])
@@ -48,7 +43,7 @@ describe('what the charts show', () => {
     ])
   })
 
-  test('numbers have as many digits as one reads', () => {
+  test('round their numbers', () => {
     expect([0, 0.0412, 2.345, 41.26, 30_120.4, 3].map(formatNumber)).toEqual('0 0.041 2.35 41.3 30,120 3'.split(' '))
   })
 })

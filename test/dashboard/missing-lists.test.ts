@@ -1,10 +1,10 @@
-// Promise: the page offers to create exactly the lists that the policy check reports as missing.
+// Lists that the policy page offers to create: those that the policy check reports as missing.
 import { expect, test } from 'bun:test'
 import { missingLists } from '../../src/dashboard/page/policies/check-panel.tsx'
 import { PolicyInvalidError } from '../../src/policy/issues.ts'
 import { draftRevision } from '../../src/policy/revision.ts'
 
-test('names of missing lists are found in the messages of the policy check', () => {
+test('missing lists are found in the messages of the policy check', () => {
   const source =
     'name: x\nrules:\n  - id: a\n    deny: in_list(wallet.address, "absent")\n  - id: b\n    deny: screener("nobody").flagged\n'
   try {

@@ -1,5 +1,4 @@
-// The dashboard, the admin API and the portal under Host headers that no browser sends: none leads elsewhere, and none is a
-// failure of the service.
+// Unusual Host headers at the dashboard, the admin API and the portal: they select no other route, and cause no failure.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { until } from '../support/until.ts'
 import { sharedHost } from './support/dashboard.ts'
@@ -10,7 +9,7 @@ beforeAll(async () => {
   host = await sharedHost()
 })
 
-/** One request as bytes; the status of the answer, and what follows its head. */
+/** Sends one request as text. @returns the status and the response */
 const raw = async (url: string, head: string): Promise<{ readonly status: string; readonly text: string }> => {
   const { hostname, port } = new URL(url)
   const ended = Promise.withResolvers<void>()
@@ -40,39 +39,40 @@ describe.each([
   'Host: a#b',
   'X-No-Host: 1',
 ])('%p', (line) => {
-  const key = (): string => `Authorization: Bearer ${host.service.quickstart['ADMIN_API_KEY']}`
+  const expectStatuses = async (pattern: RegExp, ...requests: readonly (readonly [url: string, head: string])[]) => {
+    const statuses: string[] = []
+    for (const [url, head] of requests) statuses.push((await raw(url, head)).status)
+    expect(statuses.join(' ')).toMatch(pattern)
+  }
 
+  // The runtime refuses the request, or the service ignores the header.
   test('at the admin API', async () => {
-    const read = await raw(host.url, `GET /admin/v1/live?window=15m HTTP/1.1\r\n${line}\r\n${key()}`)
-    const account = await raw(host.url, `GET /admin/v1/me HTTP/1.1\r\n${line}\r\n${key()}`)
-    const none = await raw(host.url, `GET /admin/v1/nothing HTTP/1.1\r\n${line}\r\n${key()}`)
-    const unsigned = await raw(host.url, `GET /admin/v1/pool HTTP/1.1\r\n${line}`)
-    // Refused as a request by the runtime, or answered as it is without it.
-    expect([read, account, none, unsigned].map(({ status }) => status).join(' ')).toMatch(
+    const key = `Authorization: Bearer ${host.service.quickstart['ADMIN_API_KEY']}`
+    await expectStatuses(
       /^(200 200 404 401|400 400 400 400)$/,
+      [host.url, `GET /admin/v1/live?window=15m HTTP/1.1\r\n${line}\r\n${key}`],
+      [host.url, `GET /admin/v1/me HTTP/1.1\r\n${line}\r\n${key}`],
+      [host.url, `GET /admin/v1/nothing HTTP/1.1\r\n${line}\r\n${key}`],
+      [host.url, `GET /admin/v1/pool HTTP/1.1\r\n${line}`],
     )
   })
 
   test('at the dashboard and the portal', async () => {
-    const page = await raw(host.url, `GET /live HTTP/1.1\r\n${line}`)
-    const file = await raw(host.url, `GET /no.php HTTP/1.1\r\n${line}`)
     const portal = host.service.quickstart['PORTAL_URL'] ?? ''
-    const visit = await raw(portal, `GET /somewhere HTTP/1.1\r\n${line}`)
-    const call = await raw(portal, `GET /api/nothing HTTP/1.1\r\n${line}`)
-    expect([page, file, visit, call].map(({ status }) => status).join(' ')).toMatch(
+    await expectStatuses(
       /^(200 404 404 404|400 400 400 400)$/,
+      [host.url, `GET /live HTTP/1.1\r\n${line}`],
+      [host.url, `GET /no.php HTTP/1.1\r\n${line}`],
+      [portal, `GET /somewhere HTTP/1.1\r\n${line}`],
+      [portal, `GET /api/nothing HTTP/1.1\r\n${line}`],
     )
   })
 })
 
-test('a path that is written oddly is not found, whoever asks', async () => {
+test('a malformed path returns 404', async () => {
   const organizations = '/admin/v1/organizations'
-  for (const path of [
-    '/admin/v1//pool',
-    `${organizations}/%ff`,
-    `${organizations}/%zz`,
-    `${organizations}/${'a'.repeat(201)}`,
-  ]) {
+  const paths = ['%ff', '%zz', 'a'.repeat(201)].map((slug) => `${organizations}/${slug}`)
+  for (const path of ['/admin/v1//pool', ...paths]) {
     const { status } = await raw(host.url, `GET ${path} HTTP/1.1\r\nHost: x`)
     expect(`${path} ${status}`).toBe(`${path} 404`)
   }
@@ -86,6 +86,6 @@ test('an unknown path counts as an error, at the dashboard and at the portal', a
   const before = await counted()
   await fetch(`${host.url}/admin/v1/nothing`)
   await fetch(`${host.service.quickstart['PORTAL_URL']}/api/nothing`)
-  // The metrics are up to a second old.
+  // The metrics are up to one second old.
   await until(async () => (await counted()) === before + 2)
 })

@@ -1,4 +1,4 @@
-// What the overview makes of what it reads: days that are compared up to the same moment, and what needs someone.
+// Computations of the overview: days that are compared up to the same time, and tasks that need attention.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Overview } from '../../src/dashboard/page/api/types.ts'
 import { attentionOf } from '../../src/dashboard/page/overview/attention.ts'
@@ -38,20 +38,20 @@ describe('days', () => {
     else process.env['TZ'] = zone
   })
 
-  test('are those of the browser’s zone, and compared up to the end of the same quarter of an hour', () => {
+  test('are in the time zone of the browser, and end at the same quarter of an hour', () => {
     const { days, hours_since: since, rules_since: week } = questionOf(Date.parse('2026-11-23T09:20:00+01:00'))
     expect(days.split(',')).toEqual([
       '2026-11-22T23:00:00.000Z/2026-11-23T08:30:00.000Z',
       '2026-11-21T23:00:00.000Z/2026-11-22T08:30:00.000Z',
       '2026-11-15T23:00:00.000Z/2026-11-16T08:30:00.000Z',
     ])
-    // The 24th hour is the present one.
+    // The last of the 24 hours is the current one.
     expect(since).toBe('2026-11-22T09:00:00.000Z')
     expect(week).toBe('2026-11-16T08:20:00.000Z')
   })
 
-  test('on which the clock was turned begin at midnight all the same', () => {
-    // Summer time ended on 25 October: that day has 25 hours.
+  test('start at midnight also after a change of the clocks', () => {
+    // Summer time ended on 25 October, which has 25 hours.
     const { days } = questionOf(Date.parse('2026-10-26T10:00:00+01:00'))
     expect(days.split(',').slice(1)).toEqual([
       '2026-10-24T22:00:00.000Z/2026-10-25T09:15:00.000Z',
@@ -60,7 +60,7 @@ describe('days', () => {
   })
 })
 
-test('an hour is a bar of two parts, with its numbers in words; none where nothing was measured', () => {
+test('a bar has two parts and their values as text; it is empty without measurements', () => {
   const since = '2026-11-23T08:00:00.000Z'
   const hours = { since, compliant: [1_200, 0], denied: [3, 0], p50_ms: [2, null], p95_ms: [12.3, null] }
   const atMs = Date.parse(since)
@@ -74,23 +74,19 @@ test('an hour is a bar of two parts, with its numbers in words; none where nothi
   ])
 })
 
-test('shares have as many digits as one reads', () => {
+test('shares are rounded', () => {
   const shares = [shareWord(0, 0), shareWord(0, 9), shareWord(1, 3_000), shareWord(1, 30), shareWord(1, 3)]
   expect(shares).toEqual(['–', '0%', 'under 0.1%', '3.3%', '33%'])
 })
 
-test('differences are in percent, and of shares in points', () => {
-  expect([differenceWord(12, 10), differenceWord(10, 12), differenceWord(5, 5), differenceWord(0, 0)]).toEqual([
-    '↑ 20%',
-    '↓ 17%',
-    '',
-    '',
-  ])
+test('differences are in percent, and differences of shares in points', () => {
+  const differences = [differenceWord(12, 10), differenceWord(10, 12), differenceWord(5, 5), differenceWord(0, 0)]
+  expect(differences).toEqual(['↑ 20%', '↓ 17%', '', ''])
   expect([differenceWord(5, 0), differenceWord(null, 5), differenceWord(2_000, 1)]).toEqual([null, null, '↑ 199,900%'])
   expect([differenceWord(3.5, 2, ' pp'), differenceWord(1, 0, ' pp')]).toEqual(['↑ 1.5 pp', '↑ 1 pp'])
 })
 
-test('policies come with the rules that denied, the most frequent first', () => {
+test('policies have the rules that denied, the most frequent first', () => {
   const rows = [
     tally({ policy_id: 'a', policy_name: 'A', rule: null, compliant: 1 }),
     tally({ policy_id: 'b', policy_name: 'B', rule: 'one', denied: 1 }),
@@ -103,7 +99,7 @@ test('policies come with the rules that denied, the most frequent first', () => 
   ])
 })
 
-describe('what needs someone', () => {
+describe('tasks that need attention', () => {
   const nowMs = Date.parse('2026-11-23T09:00:00Z')
   const ago = (days: number): string => new Date(nowMs - days * 24 * HOUR_MS).toISOString()
   const quiet: Overview = {
@@ -118,11 +114,11 @@ describe('what needs someone', () => {
   }
   const context = { nowMs, path: (rest: string) => `/o/demo${rest}`, mayReview: true, hasSecondFactor: true }
 
-  test('is nothing where nothing waits', () => {
+  test('are empty if nothing waits', () => {
     expect(attentionOf(quiet, context, [screeningPages])).toEqual([])
   })
 
-  test('leads somewhere, the most urgent first, and shows nobody’s URL in full', () => {
+  test('have links, are sorted by urgency, and show no full URL', () => {
     const busy: Overview = {
       ...quiet,
       reviews: { waiting: 1, exact: true, oldest_at: ago(1.5) },
@@ -149,11 +145,9 @@ describe('what needs someone', () => {
       ['info', '2 changes awaiting approval', '/o/demo/approvals'],
       ['plain', 'Key Other expires in 20 days', '/o/demo/keys'],
     ])
-    expect(
-      attentionOf(busy, { ...context, mayReview: false }, [screeningPages]).find(({ text }) => /review/.test(text))
-        ?.href,
-    ).toBeNull()
-    // Without the module of hits and sanctions lists.
+    const asViewer = attentionOf(busy, { ...context, mayReview: false }, [screeningPages])
+    expect(asViewer.find(({ text }) => /review/.test(text))?.href).toBeNull()
+    // The module adds hits and sanctions lists.
     expect(attentionOf(busy, context, []).filter(({ text }) => /hit|Sanctions/.test(text))).toEqual([])
   })
 })

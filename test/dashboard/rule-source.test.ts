@@ -1,4 +1,4 @@
-// The text of a rule in its document, as the page of a decision shows it.
+// The source of a rule in its document, as the page of a decision shows it.
 import { expect, test } from 'bun:test'
 import { ruleSource } from '../../src/dashboard/page/decisions/rule-source.ts'
 
@@ -16,7 +16,7 @@ tests:
   - id: geography
 `
 
-test('is found by its id, wherever the id stands, with its comments and without what follows', () => {
+test('a rule is found by its id anywhere in it, with its comments', () => {
   expect(ruleSource(SOURCE, 'geography')).toBe(
     '# Nobody from there.\n- id: geography\n  deny: ip.country in ["KP"] # id: other\n  code: NOT_THERE',
   )
@@ -26,7 +26,7 @@ test('is found by its id, wherever the id stands, with its comments and without 
   expect(ruleSource('{"name": "Demo", "rules": [{"id": "geography"}]}', 'geography')).toBeNull()
 })
 
-test('only the id of the rule itself counts, and a line of spaces takes no time', () => {
+test('only the id of the rule itself counts, and a long line of spaces is fast', () => {
   const source = `rules:
   - message: >
       id: second

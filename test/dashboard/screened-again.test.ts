@@ -1,5 +1,5 @@
-// Screening in the real service: somebody hands in, a screener outside flags the wallet, the organization's backend is told;
-// then a list changes, and who was verified is not any more, since the organization wants that.
+// Screening in the real service: an external screener flags the wallet of a submitted session; later, a changed list revokes
+// the completed session, because the organization configured it.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -45,7 +45,7 @@ const isVerified = async (address: string): Promise<unknown> => {
   })
   return ((await response.json()) as { verified?: unknown }).verified
 }
-const told = (sessionId: string, type: string) =>
+const receivedOf = (sessionId: string, type: string) =>
   receiver.received.map(({ body }) => body).filter((body) => body.type === type && body.data['sessionId'] === sessionId)
 
 beforeAll(async () => {
@@ -78,25 +78,20 @@ afterAll(async () => {
   await receiver.stop()
 })
 
-test('a flagged wallet is a hit and told; cleared and completed, a changed list revokes what was verified', async () => {
+test('a flagged wallet is a hit; after it is cleared and the session completed, a changed list revokes the session', async () => {
   const people = createPeople(service)
   const wallet = evmAccount('nina').address
   flagged.add(wallet.toLowerCase())
-  const id = await people.submit({
-    name: 'nina',
-    fields: { fullName: 'Nina Obraztsova', birthDate: '1970-05-03', country: 'DE' },
-    documents: [],
-  })
-  await until(() => told(id, 'session.checked').length > 0, SLOW)
-  const [hit] = told(id, 'screening.hit')
+  const fields = { fullName: 'Nina Obraztsova', birthDate: '1970-05-03', country: 'DE' }
+  const id = await people.submit({ name: 'nina', fields, documents: [] })
+  await until(() => receivedOf(id, 'session.checked').length > 0, SLOW)
+  const [hit] = receivedOf(id, 'screening.hit')
   expect(hit?.data).toMatchObject({
     status: 'submitted',
     hits: [{ check: 'wallets.screeners.stub', list: 'stub', subject: 'wallet' }],
   })
-  expect(told(id, 'session.checked')[0]?.data['checks']).toContainEqual({
-    check: 'wallets.screeners.stub',
-    outcome: 'look',
-  })
+  const outcome = { check: 'wallets.screeners.stub', outcome: 'look' }
+  expect(receivedOf(id, 'session.checked')[0]?.data['checks']).toContainEqual(outcome)
   const { hits } = (await admin('GET', `/sessions/${id}/checks/lists`)) as { hits: { id: string; entry: string }[] }
   expect(hits.map(({ entry }) => entry)).toEqual([wallet])
   const sequence = async () => (await admin('GET', `/sessions/${id}`))['sequence']
@@ -107,14 +102,14 @@ test('a flagged wallet is a hit and told; cleared and completed, a changed list 
   await complete()
   expect(await isVerified(wallet)).toBe(true)
 
-  // Nothing that was decided comes back; what is new revokes.
+  // The cleared hit stays cleared; a new hit revokes the session.
   await command('screening', 'update', '--on-new-hit', 'revoke')
   const file = join(folder, 'own.csv')
   writeFileSync(file, `${LISTED}p1,person,Nina Obraztsova,1970-05-03,DE,\n`)
   await command('screening-list', 'import', 'own', file, '--format', 'csv')
-  await until(() => told(id, 'session.status_changed').some(({ data }) => data['status'] === 'rejected'), SLOW)
+  await until(() => receivedOf(id, 'session.status_changed').some(({ data }) => data['status'] === 'rejected'), SLOW)
   expect(await isVerified(wallet)).toBe(false)
-  expect(told(id, 'screening.hit').at(-1)?.data['hits']).toMatchObject([{ check: 'lists.names', list: 'own' }])
+  expect(receivedOf(id, 'screening.hit').at(-1)?.data['hits']).toMatchObject([{ check: 'lists.names', list: 'own' }])
   expect(await admin('GET', `/sessions/${id}`)).toMatchObject({ status: 'rejected' })
   expect(service.output().stdout).not.toContain('Obraztsova')
 })

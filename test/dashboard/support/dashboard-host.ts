@@ -1,13 +1,13 @@
-// The real service in a process of its own, and the dashboard it serves.
+// The real service in a separate process, and its dashboard.
 import { type RunningService, type ServiceOptions, startService } from '../../service/start-service.ts'
 
 export interface DashboardHost {
   readonly service: RunningService
-  /** Where the dashboard is, without a trailing slash. */
+  /** URL of the dashboard without a trailing slash. */
   readonly url: string
-  /** The first-admin link that the start printed. */
+  /** First-admin link from the output of the start. */
   readonly welcome: string
-  /** The admin API with the quick start's admin key, which has the scope `deployment`. */
+  /** Calls the admin API with the admin key of the quick start, which has the scope `deployment`. */
   admin(method: string, path: string, body?: unknown): Promise<unknown>
   stop(): Promise<void>
 }
@@ -34,8 +34,6 @@ export const startDashboardHost = async (options: ServiceOptions = {}): Promise<
       if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
       return text === '' ? undefined : JSON.parse(text)
     },
-    stop: async () => {
-      await service.stop()
-    },
+    stop: async () => void (await service.stop()),
   }
 }

@@ -1,5 +1,4 @@
-// The real service and a real browser in which the first admin is signed in; what pages asked of others, and what they
-// complained about, is collected and has to be nothing.
+// The real service and a real browser with the first admin. Requests to other hosts and console errors of pages fail tests.
 import { afterAll, afterEach, beforeAll, expect } from 'bun:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { atEnd } from '../../support/at-end.ts'
@@ -10,26 +9,26 @@ export const PASSWORD = 'correct horse battery staple'
 export const ADMIN_EMAIL = 'ada@example.org'
 
 export interface Dashboard extends Pick<DashboardHost, 'service' | 'admin' | 'welcome'> {
-  /** As browsers reach it: passkeys need a name, so it is localhost. */
+  /** URL for browsers, with the host localhost, because passkeys require a name. */
   readonly url: string
-  /** A browser profile of its own, in which nobody is signed in. */
+  /** Opens a page in a new browser profile without a sign-in. */
   visit(path: string, options?: BrowserContextOptions): Promise<Page>
-  /** The same with the first admin signed in. */
+  /** Opens a page in a new browser profile as the first admin. */
   enter(path: string, options?: BrowserContextOptions): Promise<Page>
-  /** The admin API as the first admin's page calls it: every organization is theirs. */
+  /** Calls the admin API as the first admin, who has access to every organization. */
   asAdmin(method: string, path: string, body?: unknown): Promise<unknown>
-  /** Closes what was opened, and expects that nothing was asked of other hosts and nothing complained about. */
+  /** Closes all pages, and expects no requests to other hosts and no console errors. */
   settle(): Promise<void>
   stop(): Promise<void>
 }
 
 const PREPARED_WITHIN_MS = 60_000
 
-/** As the list of sessions shows it. */
+/** User agent for the list of sessions. */
 const USER_AGENT =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36'
 
-/** How the page finds that nobody is signed in, that a password was wrong, that it is asked for once more, or that a test took the network away. */
+/** Expected console errors: not signed in, a wrong password, another confirmation, or a test without network. */
 const SIGNED_OUT =
   /Failed to load resource: (?:the server responded with a status of 40[13]|net::ERR_INTERNET_DISCONNECTED)/
 
@@ -54,7 +53,7 @@ const enterBy = async (url: string, path: string, body: Readonly<Record<string, 
   return { name: pair.slice(0, pair.indexOf('=')), value: pair.slice(pair.indexOf('=') + 1) }
 }
 
-/** Of the account that the first-admin link makes. */
+/** Creates the first admin by the first-admin link. */
 const makeFirstAdmin = (url: string, welcome: string): Promise<Cookie> =>
   enterBy(url, '/welcome', { token: welcome.split('#')[1], name: 'Ada Byron', email: ADMIN_EMAIL, password: PASSWORD })
 
@@ -65,8 +64,8 @@ export interface DashboardOptions {
   readonly environment?: Readonly<Record<string, string>>
 }
 
-/** A started service and its first admin's cookie; null where there is none yet. */
-interface Place {
+/** A started service and the cookie of its first admin, or null without one. */
+interface StartedHost {
   readonly host: DashboardHost
   readonly cookie: Cookie | null
 }
@@ -74,32 +73,32 @@ interface Place {
 const urlOf = ({ url }: DashboardHost): string => url.replace('127.0.0.1', 'localhost')
 const welcomeOf = ({ welcome }: DashboardHost): string => welcome.replace('127.0.0.1', 'localhost')
 
-const startPlace = async ({ firstAdmin, environment = {} }: DashboardOptions): Promise<Place> => {
+const startHost = async ({ firstAdmin, environment = {} }: DashboardOptions): Promise<StartedHost> => {
   const host = await startDashboardHost({ environment })
   return { host, cookie: firstAdmin === false ? null : await makeFirstAdmin(urlOf(host), welcomeOf(host)) }
 }
 
-let shared: Promise<Place> | undefined
+let shared: Promise<StartedHost> | undefined
 
-/** Started for the first file that asks, and stopped after the last file of this process. */
-const sharedPlace = (): Promise<Place> => {
-  shared ??= startPlace({}).then((place) => {
-    atEnd(place.host.stop)
-    return place
+/** Starts the service for the first file that needs it, and stops it after the last file of this process. */
+const startSharedHost = (): Promise<StartedHost> => {
+  shared ??= startHost({}).then((started) => {
+    atEnd(started.host.stop)
+    return started
   })
   return shared
 }
 
-/** With a session of its own: one of the files before may be too old for what asks for a recent sign-in. */
-const enterShared = async (): Promise<Place> => {
-  const { host } = await sharedPlace()
+/** Signs in again, because an older session may be too old for actions that require a recent sign-in. */
+const enterShared = async (): Promise<StartedHost> => {
+  const { host } = await startSharedHost()
   return { host, cookie: await enterBy(urlOf(host), '/sign-in', { email: ADMIN_EMAIL, password: PASSWORD }) }
 }
 
-/** For tests that need no browser. */
-export const sharedHost = async (): Promise<DashboardHost> => (await sharedPlace()).host
+/** The shared service for tests without a browser. */
+export const sharedHost = async (): Promise<DashboardHost> => (await startSharedHost()).host
 
-const openDashboard = async ({ host, cookie }: Place, stopHost: () => Promise<void>): Promise<Dashboard> => {
+const openDashboard = async ({ host, cookie }: StartedHost, stopHost: () => Promise<void>): Promise<Dashboard> => {
   const [url, welcome] = [urlOf(host), welcomeOf(host)]
   const browser = await startBrowser()
   const opened: Watched[] = []
@@ -144,7 +143,7 @@ const openDashboard = async ({ host, cookie }: Place, stopHost: () => Promise<vo
       await context.addCookies([{ ...cookie, url }])
       await page.goto(url + path)
       await page.getByRole('heading', { level: 1 }).waitFor()
-      // The page listens for keys once it is painted.
+      // The page listens for keys after its first paint.
       await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))))
       return page
     },
@@ -161,17 +160,17 @@ const openDashboard = async ({ host, cookie }: Place, stopHost: () => Promise<vo
   }
 }
 
-/** A service of its own: for tests that need it fresh, with settings, or that change what holds for all of it. */
+/** Starts a separate service, for tests with settings or with changes to the whole deployment. */
 export const startDashboard = async (options: DashboardOptions = {}): Promise<Dashboard> => {
-  const place = await startPlace(options)
-  return openDashboard(place, place.host.stop)
+  const started = await startHost(options)
+  return openDashboard(started, started.host.stop)
 }
 
 /**
- * The dashboard of a test file: there before the first test, settled after each, stopped after the last; nothing where
- * there is no browser.
- * @param use given the dashboard once it is there; what it starts is part of the preparation
- * @param options of a service of its own; `shared` is the one of all files that leave alone what holds for all of it
+ * Starts the dashboard before the first test of a file, settles it after each test, and stops it after the last. Does
+ * nothing if no browser is installed.
+ * @param use called with the dashboard before the first test
+ * @param options of a separate service; `shared` is the service of all files that change nothing for the whole deployment
  */
 export const useDashboard = (
   use: (dashboard: Dashboard) => void | Promise<void>,

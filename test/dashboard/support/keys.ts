@@ -1,10 +1,10 @@
-// Pages used with the keyboard alone.
+// Keyboard navigation of pages.
 import type { Page } from 'playwright-core'
 
-/** More than any page here has to pass. */
+/** Higher than the number of tab stops of any page. */
 const STOPS_MAX = 80
 
-/** What the element with the focus is called: its label, or its words. */
+/** Returns the label or the text of the focused element. */
 export const focused = (page: Page): Promise<string> =>
   page.evaluate(() => {
     const element = document.activeElement
@@ -13,13 +13,13 @@ export const focused = (page: Page): Promise<string> =>
     return element?.getAttribute('aria-label') ?? (label ?? element)?.textContent?.trim() ?? ''
   })
 
-/** Tab until what has the focus is called so; Shift+Tab where `back`. */
+/** Presses Tab, or Shift+Tab if `back`, until the focused element has the name. */
 export const tabTo = async (page: Page, name: RegExp, back = false): Promise<void> => {
   for (let stop = 0; stop < STOPS_MAX; stop++) {
     if (name.test(await focused(page))) return
     await page.keyboard.press(back ? 'Shift+Tab' : 'Tab')
   }
-  throw new Error(`no stop of the keyboard is called ${name}`)
+  throw new Error(`no tab stop is named ${name}`)
 }
 
 export const pressEnterOn = async (page: Page, name: RegExp): Promise<void> => {

@@ -1,4 +1,4 @@
-// A second of the live page in which nothing happened, but for what is given.
+// An idle second of the live page, with the changes of a test.
 import type { LivePoint } from '../../../src/dashboard/page/api/types.ts'
 
 export const point = (change: Partial<LivePoint>): LivePoint => ({

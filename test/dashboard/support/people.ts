@@ -1,5 +1,5 @@
-// People who verify themselves with the running service, by the very requests that the verification page sends: a wallet
-// that signs, what is typed, documents, and handing it in.
+// People who verify themselves with the running service, by the requests of the verification page: a wallet, fields,
+// documents and the submission.
 import { PNG } from 'pngjs'
 import type { SessionType } from '../../../src/domain/session.ts'
 import { blankPdf } from '../../portal/support/pdf.ts'
@@ -14,14 +14,14 @@ export interface Document {
 }
 
 interface PersonOptions {
-  /** Names their wallet, too: another name, another wallet. */
+  /** Also determines the wallet. */
   readonly name: string
   readonly type?: SessionType
   readonly documents?: readonly Document[]
   readonly fields?: Readonly<Record<string, unknown>>
 }
 
-/** A picture of its own colours, so that two can be told apart. */
+/** An image with colors of its seed. */
 export const picture = (seed: number, width = 600, height = 400): Uint8Array => {
   const png = new PNG({ width, height })
   for (let at = 0; at < png.data.length; at += 4) {
@@ -41,7 +41,7 @@ const expectOk = (answer: { readonly status: number; readonly body: unknown }, w
   if (answer.status >= 300) throw new Error(`${what}: ${answer.status} ${JSON.stringify(answer.body)}`)
 }
 
-/** @param identityKey of the organization that asks them; the quick start's unless given */
+/** @param identityKey key of the organization; defaults to that of the quick start */
 export const createPeople = (
   service: Pick<RunningService, 'url' | 'quickstart'>,
   identityKey = service.quickstart['IDENTITY_API_KEY'] ?? '',
@@ -49,10 +49,7 @@ export const createPeople = (
   const register = async (type: SessionType) => {
     const response = await fetch(`${service.url}/api/v1/register/${type}`, {
       method: 'POST',
-      headers: {
-        authorization: `Bearer ${identityKey}`,
-        'content-type': 'application/json',
-      },
+      headers: { authorization: `Bearer ${identityKey}`, 'content-type': 'application/json' },
       body: '{}',
     })
     const { sessionId, redirectUrl } = (await response.json()) as { sessionId: string; redirectUrl: string }
@@ -61,7 +58,7 @@ export const createPeople = (
 
   return {
     register,
-    /** Everything that is asked for is given, and handed in. The session's id. */
+    /** Submits a session with all required parts. @returns its id */
     submit: async (options: PersonOptions): Promise<string> => {
       const { type = 'individual', name, documents = standardDocuments() } = options
       const { sessionId, link } = await register(type)

@@ -1,4 +1,4 @@
-// More deployment admins, invited by the first: two of them are two people, the first and one of them are not.
+// Additional deployment admins, invited by the first. Only two invited admins can approve each other's changes.
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import type { Dashboard } from './dashboard.ts'
 
