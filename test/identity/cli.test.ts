@@ -32,15 +32,6 @@ describe('countersign session', () => {
     expect(await ids('--hits', 'open')).toEqual([])
   })
 
-  test('removes terminal controls from comments', async () => {
-    const { session } = await identity.register(demo)
-    const change = { actor: 'provider:\u001b[31mred', publicComment: 'a\u001b[2Jb\u202ec' }
-    await identity.move(demo, session.id, 'retry', change)
-    const { stdout } = await run('session', 'show', session.id.toUpperCase())
-    expect(stdout).toContain('a?[2Jb?c')
-    expect(stdout).not.toContain('\u001b')
-  })
-
   test('finds only sessions of the organization', async () => {
     const other = await identity.createOrganization('other')
     const { session } = await identity.register(other)

@@ -98,22 +98,6 @@ describe('the registration of a wallet', () => {
     await expectReused(last, { status: 'completed' })
   })
 
-  test('does not reuse a completed session if another session of its person was rejected since', async () => {
-    await identity.complete(ours, [WALLET, evmWallet(8)])
-    const { session } = await identity.complete(ours, [evmWallet(8)])
-    await identity.move(ours, session.id, 'rejected', { revoke: true })
-    await expectNew()
-  })
-
-  test('does not reuse a completed session if an older session was rejected since', async () => {
-    const older = await registerAndConnect()
-    const newer = await expectNew()
-    await move(newer, 'completed')
-    await expectReused(newer)
-    await move(older, 'rejected')
-    await expectNew()
-  })
-
   test('reuses a session that was completed after a newer one was rejected', async () => {
     const sessions: string[] = []
     for (let count = 0; count < 3; count++) sessions.push(await registerAndConnect())
@@ -122,36 +106,6 @@ describe('the registration of a wallet', () => {
     await move(third, 'rejected')
     await move(first, 'completed')
     await expectReused(first)
-  })
-
-  test('does not reuse a completed session if a session without a fixed wallet was rejected since', async () => {
-    await move(await expectNew(), 'completed')
-    await move(await registerAndConnect(), 'rejected')
-    await expectNew()
-  })
-
-  test.each([WALLET, null])(
-    'does not reuse a completed session after a rejection of the other type (fixed wallet: %p)',
-    async (wallet) => {
-      const id = await expectNew()
-      await move(id, 'completed')
-      await expectReused(id)
-      const business = await identity.register(ours, { wallet, checkType: 'kyb' })
-      if (wallet === null) await identity.connect(ours, business.session.id, WALLET)
-      await identity.move(ours, business.session.id, 'rejected')
-      await expectNew()
-    },
-  )
-
-  test('reuses a session whatever another organization decides, and never a session of another organization', async () => {
-    const { session: elsewhere } = await registerWallet({}, theirs)
-    const id = await expectNew()
-    await move(id, 'completed')
-    await identity.move(theirs, elsewhere.id, 'rejected')
-    await expectReused(id)
-    await identity.complete(theirs, [evmWallet(2)])
-    const other = await identity.register(ours, { wallet: evmWallet(2) })
-    expect(other).toMatchObject({ created: true, session: { organizationId: ours } })
   })
 
   test('raises a reused open session to the level of the organization', async () => {
@@ -178,13 +132,6 @@ describe('the registration of a wallet', () => {
     expect((await identity.register(ours, { wallet: evmWallet(2) })).created).toBe(true)
     expect((await identity.register(ours, { wallet: SOLANA_WALLET })).created).toBe(true)
     expect((await identity.register(ours, { wallet: SOLANA_WALLET })).created).toBe(false)
-  })
-
-  test('reuses a session without a fixed wallet only once it is completed with the wallet', async () => {
-    const open = await registerAndConnect()
-    expect(await registerWallet()).toMatchObject({ created: true, session: { lockedAddress: WALLET } })
-    await move(open, 'completed')
-    await expectReused(open)
   })
 
   test('replaces the originUrl of a reused session only if the request has one', async () => {

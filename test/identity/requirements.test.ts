@@ -138,7 +138,7 @@ describeStores((openStore) => {
     const claim = () => world.store.sessionChecks.claim(10, 60)
     const makeChecks = (session: Session) => markChecksMade(world.store, organizationId, session.id)
 
-    test('are made before an override completes it', async () => {
+    test('are made, again after each connected wallet, before an override completes it', async () => {
       const session = await world.session(organizationId)
       const { session: connected } = await connect(session)
       await expect(complete(session)).rejects.toMatchObject(PENDING)
@@ -148,20 +148,13 @@ describeStores((openStore) => {
       expect(await claim()).toMatchObject([{ sessionId: session.id, sequence: connected.sequence, attempts: 0 }])
       await expect(complete(session)).rejects.toMatchObject(PENDING)
       await makeChecks(session)
-      await complete(session)
-      expect(await statusOf(session)).toBe('completed')
-      await queue(session)
-      expect(await world.store.sessionChecks.isPending(organizationId, session.id)).toBe(false)
-    })
-
-    test('are made again after another wallet is connected', async () => {
-      const session = await world.session(organizationId)
-      await connect(session)
-      await makeChecks(session)
       await connect(session, evmWallet(2))
       await expect(complete(session)).rejects.toMatchObject(PENDING)
       await makeChecks(session)
       await complete(session)
+      expect(await statusOf(session)).toBe('completed')
+      await queue(session)
+      expect(await world.store.sessionChecks.isPending(organizationId, session.id)).toBe(false)
     })
 
     test('are made again if they are older than ten minutes', async () => {

@@ -6,9 +6,6 @@ import type { StandingSource } from '../../src/domain/standing.ts'
 import { createVerifyWallet } from '../../src/identity/sessions/verify.ts'
 import { createIdentityFacts, createStandings } from '../../src/identity/standing/standings.ts'
 import { checksumAddress } from '../../src/lib/checksum-address.ts'
-import { readNewest } from '../../src/store/changes.ts'
-import { decodeSessionSubject } from '../../src/store/sessions/session-changes.ts'
-import { changesSince } from '../store/changes-since.ts'
 import { evmWallet, openIdentity, SOLANA_WALLET, type TestIdentity } from './support.ts'
 
 const [W1, W2, W3] = [evmWallet(1), evmWallet(2), evmWallet(3)]
@@ -147,45 +144,34 @@ describe('levels', () => {
     expect(await verify(ours)).toMatchObject({ verified: true })
   })
 
-  test('a wallet verified by another organization is verified at the caller’s level and only if it is shared', async () => {
+  test('a session of another organization verifies while it is completed, shared and at the caller’s level', async () => {
     await setLevel(theirs, 2)
-    await identity.complete(theirs, [W1], { consent: true })
-    await identity.complete(theirs, [W2])
+    const shared = await identity.complete(theirs, [W1], { consent: true })
+    const unshared = await identity.complete(theirs, [W2])
     expect(await verify(ours, W1)).toMatchObject({ verified: true, status: 'completed', checkType: 'kyc' } as never)
     expect(await verify(ours, W2)).toEqual({ address: W2, verified: false } as never)
+    const target = { organizationId: theirs, sessionId: unshared.session.id }
+    await identity.changes.recordConsent({ ...target, version: 'v1', actor: 'person' })
+    expect(await isVerified(ours, W2)).toBe(true)
     await setLevel(ours, 2)
     expect(await verify(ours, W1)).toMatchObject({ verified: true })
     await setLevel(ours, 3)
     expect(await verify(ours, W1)).toEqual(UNKNOWN)
-  })
-
-  test('consent that is given after the completion counts from then on', async () => {
-    const { session } = await identity.complete(theirs, [W1])
-    expect(await isVerified(ours)).toBe(false)
-    const target = { organizationId: theirs, sessionId: session.id }
-    await identity.changes.recordConsent({ ...target, version: 'v1', actor: 'person' })
-    expect(await isVerified(ours)).toBe(true)
+    await setLevel(ours, 1)
+    await identity.move(theirs, shared.session.id, 'rejected', { revoke: true })
+    expect(await verify(ours, W1)).toEqual(UNKNOWN)
   })
 })
 
-describe('a session of another organization', () => {
-  test('reveals nothing while it is not completed, is rejected or is below the level', async () => {
-    await setLevel(ours, 2)
-    const { session } = await identity.register(theirs, { wallet: W1 })
-    for (const status of ['submitted', 'retry', 'completed', 'rejected'] as const) {
-      const target = { organizationId: theirs, sessionId: session.id, actor: 'test' }
-      await identity.move(theirs, session.id, status, { revoke: true })
-      await identity.changes.recordConsent({ ...target, version: 'v1' })
-      expect(await verify(ours)).toEqual(UNKNOWN)
-    }
-  })
-
-  test('verifies nothing after it is revoked', async () => {
-    const { session } = await identity.complete(theirs, [W1], { consent: true })
-    expect(await isVerified(ours)).toBe(true)
-    await identity.move(theirs, session.id, 'rejected', { revoke: true })
+test('a session of another organization reveals nothing while it is not completed, is rejected or is below the level', async () => {
+  await setLevel(ours, 2)
+  const { session } = await identity.register(theirs, { wallet: W1 })
+  for (const status of ['submitted', 'retry', 'completed', 'rejected'] as const) {
+    const target = { organizationId: theirs, sessionId: session.id, actor: 'test' }
+    await identity.move(theirs, session.id, status, { revoke: true })
+    await identity.changes.recordConsent({ ...target, version: 'v1' })
     expect(await verify(ours)).toEqual(UNKNOWN)
-  })
+  }
 })
 
 describe('a person', () => {
@@ -210,14 +196,6 @@ describe('a person', () => {
     const seen = (await verify(third)).userId ?? ''
     expect(seen).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
     expect([mine.session.userId, other.session.userId]).not.toContain(seen)
-  })
-
-  test('is not linked across organizations without consent on both sides', async () => {
-    const mine = await identity.complete(ours, [W1])
-    const other = await identity.complete(theirs, [W1], { consent: true })
-    expect(other.session.personId).not.toBe(mine.session.personId ?? '')
-    const without = await identity.complete(third, [W1])
-    expect(without.session.personId).not.toBe(other.session.personId ?? '')
   })
 
   test.each([
@@ -276,57 +254,13 @@ describe('a person', () => {
   })
 })
 
-describe('a rejection', () => {
-  test('of an older session ends the verification by a newer one, also within one second', async () => {
-    const { session: older } = await identity.register(ours)
-    await identity.connect(ours, older.id, W1)
-    await identity.complete(ours, [W1])
-    expect(await isVerified(ours)).toBe(true)
-    await identity.move(ours, older.id, 'rejected')
-    expect(await isVerified(ours)).toBe(false)
-    await identity.complete(ours, [W1])
-    expect(await isVerified(ours)).toBe(true)
-  })
-
-  test('ends verifications of other organizations until the organization completes the wallet again', async () => {
-    const { session: older } = await identity.register(theirs)
-    await identity.connect(theirs, older.id, W1)
-    await identity.complete(theirs, [W1, W2], { consent: true })
-    expect(await isVerified(ours)).toBe(true)
-    await identity.move(theirs, older.id, 'rejected')
-    expect([await isVerified(theirs), await isVerified(ours), await isVerified(ours, W2)]).toEqual(Array(3).fill(false))
-    await identity.complete(theirs, [W1], { consent: true })
-    expect([await isVerified(ours), await isVerified(ours, W2)]).toEqual([true, false])
-  })
-
-  test.each(['completed before', 'never completed', 'left without the wallet'])(
-    'of a session that was %s ends the verification of all wallets of its person, for every organization',
-    async (kind) => {
-      const { session: first } = await identity.complete(theirs, [W1, W2], { consent: true })
-      await identity.complete(theirs, [W3], { consent: true })
-      const { session } = await identity.register(theirs)
-      const { wallets } = await identity.connect(theirs, session.id, W1)
-      if (kind === 'completed before') await identity.move(theirs, session.id, 'completed')
-      /** Whether W1, W2 and W3 are verified, for both organizations alike. */
-      const expectVerified = async (...expected: boolean[]): Promise<void> => {
-        for (const organizationId of [theirs, ours]) {
-          const verified = [W1, W2, W3].map((wallet) => isVerified(organizationId, wallet))
-          expect(await Promise.all(verified)).toEqual(expected)
-        }
-      }
-      await expectVerified(true, true, true)
-      if (kind === 'left without the wallet') {
-        const removal = { organizationId: theirs, sessionId: session.id, walletId: wallets[0]?.id ?? '' }
-        await identity.changes.removeWallet({ ...removal, actor: 'person' })
-      }
-      const rejected = await identity.move(theirs, session.id, 'rejected', { revoke: true })
-      expect(rejected.session.userId).toBe(first.userId ?? '')
-      await expectVerified(false, false, true)
-      expect(await verify(theirs, W2)).toMatchObject({ status: 'rejected', userId: first.userId } as never)
-      await identity.complete(theirs, [W2], { consent: true })
-      await expectVerified(false, true, true)
-    },
-  )
+test('a rejected session has the person of its wallets, and so have their answers', async () => {
+  const { session } = await identity.complete(ours, [W1, W2])
+  const { session: other } = await identity.register(ours)
+  await identity.connect(ours, other.id, W1)
+  const rejected = await identity.move(ours, other.id, 'rejected')
+  expect(rejected.session.userId).toBe(session.userId ?? '')
+  expect(await verify(ours, W2)).toMatchObject({ verified: false, status: 'rejected', userId: session.userId } as never)
 })
 
 test('sessions of test keys verify nothing for live keys, and vice versa', async () => {
@@ -440,22 +374,6 @@ describe('the cache', () => {
     // W2 is not in this session, but its answer lists the person's wallets.
     await identity.complete(ours, [W1, W3])
     expect(addresses(await verify(ours, W2)).sort()).toEqual([W1, W2, W3].sort())
-  })
-
-  test('drops a wallet of two persons when one of them is rejected', async () => {
-    await identity.complete(ours, [W1, W2])
-    await identity.complete(ours, [W3])
-    await identity.complete(ours, [W1, W3])
-    const { database } = identity.store
-    const before = await readNewest(database)
-    expect(await isVerified(ours)).toBe(true)
-    const { session } = await identity.register(ours)
-    await identity.connect(ours, session.id, W2)
-    await identity.move(ours, session.id, 'rejected')
-    for (const { subjectId } of await changesSince(database, before)) {
-      identity.standings.sessionChanged(decodeSessionSubject(subjectId))
-    }
-    expect(await isVerified(ours)).toBe(false)
   })
 
   test('does not keep a standing that changed during the read', async () => {

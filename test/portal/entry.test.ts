@@ -652,13 +652,3 @@ describe('a link for a wallet that has a session', () => {
     expect(await kindOf(link)).toBe('entered')
   })
 })
-
-test('a cookie for one organization opens nothing of another', async () => {
-  const other = await host.createOrganization('other', 'Other', 1)
-  const theirs = await host.registerFor(other.id)
-  const { person } = await insider()
-  expect(await statusOf(person, theirs.sessionId)).toBe(404)
-  const them = visitor()
-  await them.visit(theirs.link)
-  expect((await them.view(theirs.sessionId)).organization.name).toBe('Other')
-})

@@ -210,31 +210,6 @@ describe('wallets', () => {
     expect((await inside.person.call('DELETE', path)).status).toBe(200)
   })
 
-  test('with a forged, foreign or repeated proof are refused', async () => {
-    const inside = await insider()
-    const mine = evmAccount('mine')
-    const { nonce, message } = await challenge(inside, mine.address, 1)
-    const send = async (signature: string, { person, path } = inside) => {
-      const { status, body } = await person.call('POST', `${path}/wallets`, { nonce, signature })
-      return body['reason'] ?? status
-    }
-    const good = await mine.signMessage({ message: String(message) })
-    expect(await send(await evmAccount('forger').signMessage({ message: String(message) }))).toBe('proof-invalid')
-    expect(await send(await mine.signMessage({ message: `${message} ` }))).toBe('proof-invalid')
-    expect(await send(good)).toBe(200)
-    expect(await send(good)).toBe('proof-invalid')
-    expect(await send(good, await insider())).toBe('proof-invalid')
-  })
-
-  test('are at most 20, also if several are connected at the same moment', async () => {
-    const { connect, view } = await insider()
-    for (let number = 1; number <= 17; number++) expect((await connect(`many ${number}`)).status).toBe(200)
-    const late = await Promise.all([18, 19, 20, 21, 22].map((number) => connect(`many ${number}`)))
-    expect(late.filter(({ status }) => status === 200)).toHaveLength(3)
-    expect(late.filter(({ body }) => body['reason'] === 'wallet-limit')).toHaveLength(2)
-    expect((await view()).wallets).toHaveLength(20)
-  })
-
   test('of a session for one wallet can only be that wallet', async () => {
     const { address } = evmAccount('locked')
     const inside = await insider({ walletAddress: address })
@@ -324,23 +299,6 @@ describe('a submission', () => {
     const { body } = await inside.getFields()
     expect(body['reason']).toBe('session-closed')
     expect(JSON.stringify(body)).not.toContain(PERSON.fullName)
-  })
-
-  test('shares the result only with the consent of the person', async () => {
-    for (const shares of [true, false]) {
-      const inside = await insider({}, shares)
-      const hasConsent = async () => (await host.find(inside.sessionId)).session.consentedAtSeconds !== null
-      await complete(inside)
-      expect(await hasConsent()).toBe(false)
-      await inside.submit()
-      expect(await hasConsent()).toBe(shares)
-      // After the session is sent back, consent ends at once and begins with the next submission.
-      await host.decide(inside.sessionId, 'retry')
-      await inside.person.agree(inside.sessionId, !shares)
-      expect(await hasConsent()).toBe(false)
-      await inside.submit()
-      expect(await hasConsent()).toBe(!shares)
-    }
   })
 })
 

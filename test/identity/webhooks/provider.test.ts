@@ -260,21 +260,6 @@ describe('a signed result', () => {
     expect(await statusOf(session)).toBe('submitted')
   })
 
-  test('completes no session with erased evidence, but can reject it', async () => {
-    const { changes, evidence, register, store } = parts
-    const { session } = await register(demo)
-    await evidence.putFields(session, { fullName: 'Jane' })
-    const target = { organizationId: demo, sessionId: session.id, actor: 'person' }
-    await changes.changeStatus({ ...target, to: 'submitted' })
-    // The session is assigned to the decider afterwards.
-    await store.database.execute("UPDATE sessions SET provider = 'webhook' WHERE id = ?", [session.id])
-    await evidence.eraseSession(session, 'operator:ada')
-    const erased = (await store.sessions.find(demo, session.id))!.session
-    const answer = await send(session, result(erased))
-    expect(answer).toMatchObject({ status: 409, body: { detail: expect.stringContaining('was erased') } })
-    expect((await send(session, result(erased, { status: 'rejected' }))).status).toBe(200)
-  })
-
   test('is refused if the signature is expired, early, foreign, invalid or missing', async () => {
     const session = await parts.submit(demo, 'webhook')
     const message = result(session)
