@@ -37,10 +37,7 @@ const admin = async (method: string, path: string, body?: unknown): Promise<Reco
 const isVerified = async (address: string): Promise<unknown> => {
   const response = await fetch(`${service.url}/api/v1/verify`, {
     method: 'POST',
-    headers: {
-      authorization: `Bearer ${service.quickstart['IDENTITY_API_KEY']}`,
-      'content-type': 'application/json',
-    },
+    headers: { authorization: `Bearer ${service.quickstart['IDENTITY_API_KEY']}`, 'content-type': 'application/json' },
     body: JSON.stringify({ address }),
   })
   return ((await response.json()) as { verified?: unknown }).verified

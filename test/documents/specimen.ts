@@ -4,17 +4,13 @@
 import sharp from 'sharp'
 import type { GrayPicture } from '../../src/zone-reader/picture/ink.ts'
 
-export interface SpecimenOptions {
+interface SpecimenOptions {
   readonly seed: number
   readonly lines: readonly string[]
   /** Longest side of the image in pixels. */
   readonly longSide?: number
   /** Longest side of the scaled image before the compression. Defaults to `longSide`. */
   readonly scaledTo?: number
-  /** Share of the image's width that the document takes. */
-  readonly share?: number
-  /** Rotation in degrees. */
-  readonly turn?: number
   /** 0 is flat; at 0.12, the far side is a tenth shorter. */
   readonly perspective?: number
   /** Standard deviation of the blur in pixels. */
@@ -165,8 +161,8 @@ export const makeSpecimen = async (options: SpecimenOptions): Promise<Specimen> 
   const between = (low: number, high: number): number => low + random() * (high - low)
   const { lines, font = 'OCR B', pattern = between(0, 0.5) } = options
   const longSide = options.longSide ?? Math.round(between(1400, 2400))
-  const share = options.share ?? between(0.7, 0.95)
-  const turn = ((options.turn ?? between(-12, 12)) * Math.PI) / 180
+  const share = between(0.7, 0.95)
+  const turn = (between(-12, 12) * Math.PI) / 180
   const perspective = options.perspective ?? between(0, 0.1)
   const shade = options.shade ?? between(0, 0.45)
   const noise = options.noise ?? between(0, 8)

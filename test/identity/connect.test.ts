@@ -72,16 +72,19 @@ describe('a proof', () => {
     expect((await identity.store.sessions.find(ours, session.id))?.wallets).toHaveLength(1)
   })
 
-  test('is valid only for its wallet and chain, also in the store', async () => {
+  test('is valid only for its wallet, chain and lifetime, also in the store', async () => {
     const session = await newSession()
-    const { nonce } = await requestProof(session)
-    const submit = (address: WalletAddress, chain: string) => {
+    const { nonce: first } = await requestProof(session)
+    const submit = (address: WalletAddress, chain: string, nonce = first) => {
       const proof = { kind: 'eip191', message: 'm', signature: '0x' } as const
       return identity.store.sessionWallets.connect({ ...targetOf(session), address, chain, nonce, proof })
     }
     await expect(submit(evmWallet(9), 'ethereum')).rejects.toMatchObject(invalid)
     await expect(submit(WALLET, 'base')).rejects.toMatchObject(invalid)
     expect((await submit(WALLET, 'ethereum'))?.wallets).toHaveLength(1)
+    const late = await requestProof(session, WALLET, 8453)
+    identity.clock.advance(NONCE_LIFETIME_SECONDS)
+    await expect(submit(WALLET, 'base', late.nonce)).rejects.toMatchObject(invalid)
   })
 
   test('notifies other processes of the connected wallet', async () => {

@@ -102,11 +102,78 @@ const publish = (sequence: number): void => {
 }
 
 describe('a stream', () => {
-  test('opens with the current status and sends every later change in order', async () => {
-    const { ids } = await open()
-    for (const sequence of [2, 3, 4]) hub.publish(stateOf(sequence))
+  test('gets each change once and in order, whatever the order of opens, notifications and store failures', async () => {
+    const turn = () => new Promise((resolve) => setImmediate(resolve))
+    const steps = ['change', 'change elsewhere', 'notify', 'lose', 'open', 'fail', 'recover', 'tick', 'turn'] as const
+    const step = fc.tuple(fc.constantFrom(...steps), fc.nat(3))
+    const play = async (script: readonly (readonly [(typeof steps)[number], number])[]) => {
+      hub.close()
+      hub = createHub(100, 100)
+      current = stateOf(1)
+      let [isDown, isLost, hasFailed] = [false, false, false]
+      const [streams, notifications]: [ReturnType<typeof open>[], (() => void)[]] = [[], []]
+      const since = readSince
+      readSince = async (...query) => {
+        const states = await since(...query)
+        await turn()
+        hasFailed ||= isDown
+        return isDown ? Promise.reject(DOWN) : states
+      }
+      const openAfter = (turns: number): void => {
+        read = async () => {
+          const seen = current
+          for (let count = 0; count < turns; count++) await turn()
+          return seen
+        }
+        streams.push(open())
+      }
+      const change = (notify: (state: SessionState) => void): void => {
+        const state = stateOf((current?.session.sequence ?? 0) + 1)
+        current = state
+        notifications.push(() => notify(state))
+      }
+      openAfter(0)
+      await streams[0]
+      for (const [kind, number] of script) {
+        if (kind === 'change') change(hub.publish)
+        if (kind === 'change elsewhere') change(({ session }) => hub.refresh(ID, session.sequence))
+        if (kind === 'notify') notifications.splice(number, 1)[0]?.()
+        if (kind === 'lose') isLost = notifications.splice(number, 1).length > 0 || isLost
+        if (kind === 'open') openAfter(number)
+        if (kind === 'fail' || kind === 'recover') isDown = kind === 'fail'
+        if (kind === 'tick') hub.tick()
+        if (kind === 'turn') await turn()
+      }
+      for (const notify of notifications) notify()
+      for (let count = 0; count < 4; count++) await settle()
+      isDown = false
+      if (isLost) hub.refreshAll()
+      else if (hasFailed) hub.tick()
+      for (let count = 0; count < 4; count++) await settle()
+      readSince = since
+      const newest = current.session.sequence
+      for (const { ids } of await Promise.all(streams)) {
+        const first = ids[0] ?? 0
+        expect(ids).toEqual(Array.from({ length: newest + 1 - first }, (_, index) => first + index))
+      }
+    }
+    await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 25 }), play), { numRuns: 200 })
+  })
+
+  test('that opens first gets each change of this process during its read', async () => {
+    const gate = Promise.withResolvers<void>()
+    read = async () => {
+      const seen = current
+      await gate.promise
+      return seen
+    }
+    const opening = open()
     await settle()
-    expect(ids).toEqual([1, 2, 3, 4])
+    for (const sequence of [2, 3]) publish(sequence)
+    gate.resolve()
+    const { ids } = await opening
+    await settle()
+    expect(ids).toEqual([1, 2, 3])
   })
 
   test('with a check before each event keeps their order, and ends at the first refused event', async () => {
@@ -131,39 +198,6 @@ describe('a stream', () => {
     hub.publish(stateOf(2))
     await stream.reading
     expect([stream.ids, stream.ended(), errors]).toEqual([[1], 'closed', [DOWN]])
-  })
-
-  test('skips and repeats nothing, whenever it is opened among the changes', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.integer({ min: 0, max: 12 }),
-        fc.integer({ min: 0, max: 3 }),
-        async (openAfter, readDelay) => {
-          current = stateOf(1)
-          read = async () => {
-            const seen = current
-            for (let turn = 0; turn < readDelay; turn++) await new Promise((resolve) => setImmediate(resolve))
-            return seen
-          }
-          const followed: ReturnType<typeof follow>[] = []
-          let opening: Promise<void> | undefined
-          for (let sequence = 2; sequence <= 12; sequence++) {
-            if (sequence - 2 === openAfter) opening = open().then((stream) => void followed.push(stream))
-            publish(sequence)
-            if (sequence % 3 === 0) await new Promise((resolve) => setImmediate(resolve))
-          }
-          opening ??= open().then((stream) => void followed.push(stream))
-          await opening
-          await settle()
-          const ids = followed[0]?.ids ?? []
-          const first = ids[0] ?? 0
-          expect(ids).toEqual(Array.from({ length: 13 - first }, (_, index) => first + index))
-          hub.close()
-          hub = createHub()
-        },
-      ),
-      { numRuns: 60 },
-    )
   })
 
   test('of a session that the caller may not see returns 404 and holds no slot', async () => {
@@ -341,43 +375,6 @@ describe('changes by other processes', () => {
     expect(ids).toEqual([1, 2, 3, 4])
   })
 
-  test('are sent before a later change of this process', async () => {
-    const { ids } = await open()
-    publish(4)
-    hub.publish(stateOf(2))
-    await settle()
-    expect(ids).toEqual([1, 2, 3, 4])
-  })
-
-  test('are read again after the store was unavailable', async () => {
-    const { ids } = await open()
-    const reader = readSince
-    readSince = () => Promise.reject(DOWN)
-    current = stateOf(2)
-    hub.refresh(ID, 2)
-    await settle()
-    hub.tick()
-    await settle()
-    expect(errors).toHaveLength(2)
-    readSince = reader
-    hub.tick()
-    await settle()
-    expect(ids).toEqual([1, 2])
-  })
-
-  test('that may have been missed are read for all followed sessions', async () => {
-    const { ids } = await open()
-    current = stateOf(3)
-    hub.refreshAll()
-    await settle()
-    expect(ids).toEqual([1, 2, 3])
-    const reads = recordReads()
-    hub.refreshAll()
-    await settle()
-    expect(ids).toEqual([1, 2, 3])
-    expect(reads).toHaveLength(1)
-  })
-
   test('reach the streams of a session while another organization requests the same session', async () => {
     const refusing = Promise.withResolvers<SessionState | null>()
     read = async (organizationId) => (organizationId === 'org_1' ? current : refusing.promise)
@@ -395,21 +392,6 @@ describe('changes by other processes', () => {
     hub.refresh(ID, 4)
     await settle()
     expect(ids).toEqual([1, 2, 3, 4])
-  })
-
-  test('are read while an earlier read is in progress', async () => {
-    const { ids } = await open()
-    const gates = [Promise.withResolvers<SessionState[]>(), Promise.withResolvers<SessionState[]>()]
-    let calls = 0
-    readSince = () => gates[calls++]!.promise
-    hub.refresh(ID, 2)
-    hub.refresh(ID, 3)
-    gates[0]!.resolve([stateOf(2)])
-    await settle()
-    gates[1]!.resolve([stateOf(3)])
-    await settle()
-    expect(ids).toEqual([1, 2, 3])
-    expect(calls).toBe(2)
   })
 
   test('reach a stream whose read began before another stream’s and ended after it', async () => {

@@ -99,14 +99,7 @@ export const openIdentity = async (open = openTemporaryStore) => {
     change: Partial<StatusChange> = {},
   ): Promise<SessionState> => {
     if (to === 'completed') await markChecksMade(store, organizationId, sessionId)
-    const state = await changes.changeStatus({
-      organizationId,
-      sessionId,
-      to,
-      actor: 'test',
-      ...OVERRIDE,
-      ...change,
-    })
+    const state = await changes.changeStatus({ organizationId, sessionId, to, actor: 'test', ...OVERRIDE, ...change })
     if (to === 'submitted') await markChecksMade(store, organizationId, sessionId)
     return state
   }
@@ -173,10 +166,7 @@ export const openIdentity = async (open = openTemporaryStore) => {
     clock: temporary.clock,
     path: temporary.path,
     together: createChangeTogether(inTransactionOf(store), listener),
-    providers: createProviders({
-      manual: createManualProvider(changes),
-      sandbox: createSandboxProvider(changes),
-    }),
+    providers: createProviders({ manual: createManualProvider(changes), sandbox: createSandboxProvider(changes) }),
     remove: temporary.remove,
   }
 }

@@ -57,7 +57,7 @@ const enterBy = async (url: string, path: string, body: Readonly<Record<string, 
 const makeFirstAdmin = (url: string, welcome: string): Promise<Cookie> =>
   enterBy(url, '/welcome', { token: welcome.split('#')[1], name: 'Ada Byron', email: ADMIN_EMAIL, password: PASSWORD })
 
-export interface DashboardOptions {
+interface DashboardOptions {
   /** False leaves the first-admin link unused. */
   readonly firstAdmin?: boolean
   /** Settings of the service. */

@@ -64,9 +64,7 @@ describe.skipIf(CLAMD === null)(CLAMD === null ? 'clamd (not installed)' : 'clam
         'StreamMaxLength 1M',
       ].join('\n'),
     )
-    child = Bun.spawn([CLAMD ?? '', '-c', join(folder, 'clamd.conf')], {
-      stdio: ['ignore', 'ignore', 'ignore'],
-    })
+    child = Bun.spawn([CLAMD ?? '', '-c', join(folder, 'clamd.conf')], { stdio: ['ignore', 'ignore', 'ignore'] })
     watchdog = startWatchdog(child.pid, null)
     const scanner = createClamd({ address: { path }, timeLimitMs: 2_000 })
     await until(async () => {

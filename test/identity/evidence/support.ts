@@ -22,11 +22,7 @@ import { streamOf } from './images.ts'
 
 export const TEST_DEPLOYMENT_KEY = createHash('sha256').update('countersign test deployment key 1').digest()
 
-export const UNCHANGED: Reencoder = {
-  reencode: async (image) => image,
-  running: () => 0,
-  close: async () => undefined,
-}
+export const UNCHANGED: Reencoder = { reencode: async (image) => image, running: () => 0, close: async () => undefined }
 
 export const openEvidence = async (
   options: Partial<Pick<EvidenceDependencies, 'reencoder' | 'pdfChecker' | 'uploadLimits' | 'uploadPace'>> = {},

@@ -38,7 +38,7 @@ export interface Registered {
   readonly link: string
 }
 
-export interface HostOptions {
+interface HostOptions {
   readonly name?: string
   readonly level?: Level
   /** Chain name → RPC URL. */
@@ -65,7 +65,6 @@ export const startPortalHost = async (options: HostOptions = {}) => {
     chains: chains.chains.map(({ name }) => name),
     build: { version: 'test', runtime: Bun.version, signer: 'none', store: 'sqlite' },
   })
-  const failures: unknown[] = []
   const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
   const identity = await createIdentity({
     findService: () => null,
@@ -115,7 +114,7 @@ export const startPortalHost = async (options: HostOptions = {}) => {
     },
     requestIds: createRequestIds(),
     clock,
-    report: (error) => void failures.push(error),
+    report: () => undefined,
   })
 
   const createOrganization = (slug: string, name: string, level: Level) =>
@@ -143,7 +142,6 @@ export const startPortalHost = async (options: HostOptions = {}) => {
     store,
     identity,
     organization,
-    failures,
     createOrganization,
     registerFor,
     url: ownUrl,
