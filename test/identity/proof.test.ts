@@ -5,10 +5,13 @@ import bs58 from 'bs58'
 import fc from 'fast-check'
 import { privateKeyToAccount } from 'viem/accounts'
 import { createSiweMessage, parseSiweMessage } from 'viem/siwe'
-import { parseEvmAddress, parseSolanaAddress, type WalletAddress } from '../../src/domain/address.ts'
+import { type EvmAddress, parseEvmAddress, parseSolanaAddress, type WalletAddress } from '../../src/domain/address.ts'
 import { walletOn } from '../../src/domain/wallet.ts'
+import { createRpcTransport } from '../../src/facts/rpc-transport.ts'
+import { createContractProofVerifier } from '../../src/identity/sessions/contract-proof.ts'
 import { createVerifyProof } from '../../src/identity/sessions/proof.ts'
 import { buildProofMessage, type ProofMessageFields, printableName } from '../../src/identity/sessions/proof-message.ts'
+import { startFloodingNode, startStalledNode } from '../facts/stalled-node.ts'
 import { evmWallet, SOLANA_WALLET } from './support.ts'
 
 const seedOf = (text: string): Buffer => createHash('sha256').update(text).digest()
@@ -203,3 +206,26 @@ describe('a Solana proof', () => {
     }
   })
 })
+
+test.each([
+  ['never ends', () => startStalledNode('{"jsonrpc":"2.0","id":1,"result":"0x21'), 200],
+  ['never stops growing', startFloodingNode, 60_000],
+] as const)(
+  'a response of a chain node that %s fails the request of a contract proof',
+  async (_name, start, timeoutMs) => {
+    const node = start()
+    const verify = createContractProofVerifier({
+      rpcUrls: new Map([[8453, [node.url]]]),
+      transport: async (url) => createRpcTransport({ url, timeoutMs }),
+    })
+    try {
+      const wallet = { family: 'evm', address: EVM as EvmAddress, chainId: 8453 } as const
+      const outcome = await verify({ wallet, message: 'hello', signature: '0x1234' }).catch((error: unknown) => error)
+      expect(outcome).toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' })
+      // The connection is closed.
+      await node.left
+    } finally {
+      await node.stop()
+    }
+  },
+)

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Session, SessionState } from '../../src/domain/session.ts'
 import { createStreamHub, type StreamHub, type StreamRequest } from '../../src/identity/streams/stream-hub.ts'
+import { createStreamTopics } from '../../src/identity/streams/stream-topics.ts'
 import type { EventStream } from '../../src/server/event-stream.ts'
 
 const ID = '01a1f8ae-78a5-736f-b344-07aea9a52566'
@@ -428,4 +429,19 @@ test('a closed hub ends every stream and refuses streams that are being opened',
   await expect(opening).rejects.toMatchObject({ code: 'SHUTTING_DOWN' })
   await expect(hub.open(request())).rejects.toMatchObject({ code: 'SHUTTING_DOWN' })
   expect(hub.size()).toBe(0)
+})
+
+test('a topic belongs to one organization, and exists until its last subscription ends', () => {
+  const topics = createStreamTopics<string>()
+  const topic = topics.get('A', 'session')
+  topic.subscriptions.add('first').add('second')
+  topics.get('B', 'session').subscriptions.add('refused')
+  expect(topics.get('A', 'session')).toBe(topic)
+  expect([...topics.ofSession('session')].map(({ organizationId }) => organizationId)).toEqual(['A', 'B'])
+  topics.leave(topics.get('B', 'session'), 'refused')
+  topics.leave(topic, 'first')
+  expect([...topics.all()]).toEqual([topic])
+  expect([topics.find('A', 'session'), topics.find('B', 'session')]).toEqual([topic, undefined])
+  topics.leave(topic, 'second')
+  expect([...topics.all(), ...topics.ofSession('session')]).toEqual([])
 })

@@ -1,11 +1,14 @@
-// Effects of a status change: comments, notifications and the change feed. test/store/session-model.ts has the transitions.
+// Effects of a status change: comments, notifications, history and the change feed. test/store/session-model.ts has the
+// transitions.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { newIdentifier } from '../../src/domain/identifier.ts'
-import type { SessionStatus, StatusChange } from '../../src/domain/session.ts'
+import type { SessionState, SessionStatus, StatusChange } from '../../src/domain/session.ts'
+import { createChangeTogether } from '../../src/identity/sessions/changes.ts'
+import { buildStatus } from '../../src/identity/sessions/status.ts'
 import { readNewest } from '../../src/store/changes.ts'
 import { decodeSessionSubject, encodeSessionSubject } from '../../src/store/sessions/session-changes.ts'
 import { changesSince } from '../store/changes-since.ts'
-import { evmWallet, openIdentity } from './support.ts'
+import { evmWallet, inTransactionOf, openIdentity } from './support.ts'
 
 const identity = await openIdentity()
 afterAll(() => identity.remove())
@@ -91,4 +94,55 @@ test('the encoded subject of a session change decodes, with and without person a
     const complete = { sessionId: 'id', sequence: 7, environment: 'test', ...subject } as const
     expect(decodeSessionSubject(encodeSessionSubject(complete))).toEqual(complete)
   }
+})
+
+test('changes in one transaction are reported in order after the commit, or neither stored nor reported', async () => {
+  const { store } = identity
+  const { session } = await identity.register(organizationId, { environment: 'test', wallet: evmWallet(2) })
+  const target = { organizationId, sessionId: session.id, actor: 'test' }
+  const find = async () => (await store.sessions.find(organizationId, session.id))?.session
+  /** Reported changes, each with the state that the store had at that time. */
+  const reported: (readonly [sequence: number, stored: ReturnType<typeof find>])[] = []
+  const together = createChangeTogether(inTransactionOf(store), {
+    stateChanged: (state) => void reported.push([state.session.sequence, find()]),
+    standingChanged: () => undefined,
+  })
+  const refused = together(async (changes) => {
+    await changes.recordConsent({ ...target, version: 'v1' })
+    await changes.changeStatus({ ...target, to: 'pending' })
+  })
+  await expect(refused).rejects.toMatchObject({ code: 'SESSION_CONFLICT' })
+  expect(reported).toEqual([])
+  expect(await find()).toMatchObject({ sequence: 1, consentedAtSeconds: null })
+  const status = await together(async (changes) => {
+    await changes.recordConsent({ ...target, version: 'v1' })
+    const completed = await changes.changeStatus({ ...target, to: 'completed', override: 'person' })
+    expect(reported).toEqual([])
+    return completed.session.status
+  })
+  expect(status).toBe('completed')
+  expect(reported.map(([sequence]) => sequence)).toEqual([2, 3])
+  for (const [, stored] of reported) expect((await stored)?.sequence).toBe(3)
+})
+
+test('every state is read back unchanged, in order', async () => {
+  const { session } = await identity.register(organizationId)
+  const first = identity.states.length
+  const moveLater = async (to: SessionStatus): Promise<void> => {
+    identity.clock.advance(7)
+    await move(session.id, to, { revoke: true })
+  }
+  await identity.connect(organizationId, session.id, evmWallet(1))
+  await moveLater('retry')
+  await identity.connect(organizationId, session.id, evmWallet(2))
+  await identity.changes.recordConsent({ organizationId, sessionId: session.id, version: 'v1', actor: 'person' })
+  for (const to of ['submitted', 'completed', 'retry', 'completed', 'rejected'] as const) await moveLater(to)
+  const described = (states: readonly SessionState[]) =>
+    states.map((state) => [state.session.sequence, buildStatus(state)])
+  const history = await identity.store.sessions.findSince(organizationId, session.id, 1)
+  expect(described(history)).toEqual(described(identity.states.slice(first)))
+  expect(await identity.store.sessions.findSince(organizationId, session.id, 8)).toHaveLength(2)
+  expect(await identity.store.sessions.findSince(organizationId, session.id, 10)).toEqual([])
+  const theirs = await identity.createOrganization('others')
+  expect(await identity.store.sessions.findSince(theirs, session.id, 0)).toEqual([])
 })

@@ -31,12 +31,14 @@ const DAY_SECONDS = 86_400
 const ADA = 'operator:ada'
 
 let parts: Awaited<ReturnType<typeof openEvidence>>
+let { add, clock, evidence, move, store, sweep } = {} as typeof parts
 let demo: string
 /** An open session of the organization. */
 let target: Session
 
 const open = async (options: Parameters<typeof openEvidence>[0] = {}): Promise<void> => {
   parts = await openEvidence(options)
+  ;({ add, clock, evidence, move, store, sweep } = parts)
   demo = await parts.createOrganization('demo')
   target = await parts.session(demo)
 }
@@ -50,16 +52,15 @@ afterEach(async () => {
   await parts.remove()
 })
 
-const readFields = () => parts.evidence.readFields(target, ADA)
-const listDocuments = async () => (await parts.evidence.listEvidence(target)).documents
+const readFields = () => evidence.readFields(target, ADA)
+const listDocuments = async () => (await evidence.listEvidence(target)).documents
 const upload = (stream: ReadableStream<Uint8Array>, session = target) =>
-  parts.evidence.addDocument(session, { kind: 'portrait', fileName: 'a', declaredType: '', address: '', stream })
+  evidence.addDocument(session, { kind: 'portrait', fileName: 'a', declaredType: '', address: '', stream })
 const openDocument = async (id: string): Promise<Buffer> =>
-  readAll((await parts.evidence.openDocument(target, id, ADA))!.stream)
+  readAll((await evidence.openDocument(target, id, ADA))!.stream)
 
 describe('fields', () => {
   test('merge, keep the newest value of each, and are read only with a record of the reader', async () => {
-    const { evidence } = parts
     expect(await readFields()).toEqual({})
     await evidence.putFields(target, {})
     expect(parts.fileNames()).toEqual([])
@@ -73,13 +74,12 @@ describe('fields', () => {
   })
 
   test('and document readings are searched with a read record only for the sessions found', async () => {
-    const { evidence, readings, session } = parts
-    const [jane, john, none] = [target, await session(demo), await session(demo)]
+    const [jane, john, none] = [target, await parts.session(demo), await parts.session(demo)]
     await evidence.putFields(jane, { fullName: 'Jane' })
     await evidence.putFields(john, { fullName: 'John' })
     const zone = { number: 'L898902C3', surname: 'DOE', givenNames: 'JOHN' } as unknown as Zone
-    await readings.put(john, { documentId: 'evidence_1', zone })
-    await readings.put(none, { documentId: null, zone: null })
+    await parts.readings.put(john, { documentId: 'evidence_1', zone })
+    await parts.readings.put(none, { documentId: null, zone: null })
     const find = async (text: string): Promise<readonly string[]> => {
       const matches = (searched: object): boolean => Object.values(searched).includes(text)
       return [...(await evidence.findByFields([jane, john, none], matches, ADA))]
@@ -95,7 +95,6 @@ describe('fields', () => {
   })
 
   test('replaced between listing and reading are read again', async () => {
-    const { evidence, store } = parts
     await evidence.putFields(target, { fullName: 'Jane' })
     const { recordRead, list } = store.evidence
     const reading = spyOn(store.evidence, 'recordRead').mockImplementationOnce(async (...of) => {
@@ -118,7 +117,6 @@ describe('fields', () => {
   })
 
   test('stay readable if the outcome of their commit is lost', async () => {
-    const { evidence, store } = parts
     const { replaceFields } = store.evidence
     spyOn(store.evidence, 'replaceFields').mockImplementationOnce(async (...of) => {
       await replaceFields(...of)
@@ -130,9 +128,7 @@ describe('fields', () => {
 
   test('saved at the same moment are all kept', async () => {
     const fields = { fullName: 'Jane', country: 'DE', birthDate: '1990-01-01' }
-    await Promise.all(
-      Object.entries(fields).map(([name, value]) => parts.evidence.putFields(target, { [name]: value })),
-    )
+    await Promise.all(Object.entries(fields).map(([name, value]) => evidence.putFields(target, { [name]: value })))
     expect(await readFields()).toEqual(fields)
     expect(parts.fileNames().length).toBe(1)
   })
@@ -140,7 +136,6 @@ describe('fields', () => {
 
 describe('a document', () => {
   test('is returned unchanged, with a record of the reader', async () => {
-    const { evidence, add } = parts
     const receipt = await add(target, pdf(), { fileName: '/tmp/../bill.pdf', kind: 'proof-of-address' })
     expect(receipt).toMatchObject({ kind: 'proof-of-address', mediaType: 'application/pdf', fileName: 'bill.pdf' })
     expect(receipt.byteLength).toBe(pdf().length)
@@ -152,8 +147,8 @@ describe('a document', () => {
   })
 
   test('is stored encrypted, in a file with a random name that only its owner may read', async () => {
-    await parts.evidence.putFields(target, { fullName: CANARY })
-    await parts.add(target, pdf(`/Title(${CANARY})`), { fileName: `${CANARY}.pdf` })
+    await evidence.putFields(target, { fullName: CANARY })
+    await add(target, pdf(`/Title(${CANARY})`), { fileName: `${CANARY}.pdf` })
     for (const name of parts.fileNames()) {
       expect(name).toMatch(/^[0-9a-f]{32}$/)
       expect(statSync(join(parts.folder, name)).mode & 0o777).toBe(0o600)
@@ -165,7 +160,7 @@ describe('a document', () => {
     const reencoder = createReencoder()
     await reopen({ reencoder })
     const image = Buffer.concat([await jpegWithMetadata(CANARY), emptyZip()])
-    const { id } = await parts.add(target, image, { kind: 'portrait', declaredType: 'image/jpeg' })
+    const { id } = await add(target, image, { kind: 'portrait', declaredType: 'image/jpeg' })
     const kept = await openDocument(id)
     expect(await describeImage(kept)).toMatchObject({ format: 'jpeg', exif: undefined })
     expect(kept.includes(CANARY)).toBe(false)
@@ -184,8 +179,8 @@ describe('a document', () => {
       },
       pdfChecker: { check: async (_pdf, organizationId) => void turns.push(organizationId) },
     })
-    await parts.add(target, IMAGE, { kind: 'portrait', declaredType: 'image/jpeg' })
-    await parts.add(target, pdf())
+    await add(target, IMAGE, { kind: 'portrait', declaredType: 'image/jpeg' })
+    await add(target, pdf())
     expect(turns).toEqual([demo, demo])
   })
 
@@ -225,7 +220,6 @@ describe('a document', () => {
   })
 
   test('is refused if its content does not match its declared type or its kind, or is malformed', async () => {
-    const { add } = parts
     for (const [bytes, options] of [
       [Buffer.from('<html>'), {}],
       [emptyZip(), { declaredType: 'image/jpeg' }],
@@ -244,12 +238,12 @@ describe('a document', () => {
     expect(parts.fileNames()).toEqual([])
     for (const declaredType of ['image/jpeg', 'image/jpg', 'IMAGE/JPEG; q=1', 'application/octet-stream', '']) {
       const { id } = await add(target, IMAGE, { declaredType })
-      await parts.evidence.removeDocument(target, id)
+      await evidence.removeDocument(target, id)
     }
   })
 
   test('over the limit of its kind is refused, also if two arrive at the same moment', async () => {
-    const addPortrait = () => parts.add(target, IMAGE, { kind: 'portrait' })
+    const addPortrait = () => add(target, IMAGE, { kind: 'portrait' })
     const outcomes = await Promise.allSettled([addPortrait(), addPortrait()])
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
     await expect(addPortrait()).rejects.toBeInstanceOf(DocumentLimitError)
@@ -257,10 +251,10 @@ describe('a document', () => {
   })
 
   test('is refused while the session has two uploads in progress', async () => {
-    const outcomes = await Promise.allSettled([1, 2, 3].map(() => parts.add(target, IMAGE)))
+    const outcomes = await Promise.allSettled([1, 2, 3].map(() => add(target, IMAGE)))
     const refused = outcomes.filter(({ status }) => status === 'rejected')
     expect(refused.map((outcome) => (outcome as PromiseRejectedResult).reason)).toEqual([expect.any(EvidenceBusyError)])
-    await parts.add(target, IMAGE)
+    await add(target, IMAGE)
     expect(parts.fileNames().length).toBe(3)
   })
 
@@ -275,7 +269,7 @@ describe('a document', () => {
       return upload(stream, await parts.session(slow)).catch((error: unknown) => error)
     }
     const inProgress = Array.from({ length: 5 }, withheld)
-    await parts.add(target, IMAGE)
+    await add(target, IMAGE)
     for (const outcome of await Promise.all(inProgress)) {
       expect(outcome).toMatchObject({ detail: expect.stringContaining('timed out') })
     }
@@ -326,15 +320,15 @@ describe('a document', () => {
   })
 
   test('is refused without leaving a file if its session has closed', async () => {
-    await parts.move(demo, target.id, 'submitted')
-    await expect(parts.add(target, IMAGE)).rejects.toBeInstanceOf(SessionClosedError)
-    await expect(parts.evidence.putFields(target, { country: 'DE' })).rejects.toBeInstanceOf(SessionClosedError)
+    await move(demo, target.id, 'submitted')
+    await expect(add(target, IMAGE)).rejects.toBeInstanceOf(SessionClosedError)
+    await expect(evidence.putFields(target, { country: 'DE' })).rejects.toBeInstanceOf(SessionClosedError)
     expect(parts.fileNames()).toEqual([])
   })
 
   test('whose file was changed, truncated or deleted cannot be read', async () => {
     const large = Buffer.concat([pdf().subarray(0, -6), Buffer.alloc(200_000, '%filler\n'), Buffer.from('%%EOF\n')])
-    const { id } = await parts.add(target, large)
+    const { id } = await add(target, large)
     const path = join(parts.folder, parts.fileNames()[0] ?? '')
     const sealed = readFileSync(path)
     expect((await openDocument(id)).equals(large)).toBe(true)
@@ -347,13 +341,12 @@ describe('a document', () => {
     await expect(openDocument(id)).rejects.toBeInstanceOf(EvidenceUnreadableError)
     unlinkSync(path)
     await expect(openDocument(id)).rejects.toBeInstanceOf(EvidenceUnreadableError)
-    await parts.evidence.removeDocument(target, id)
+    await evidence.removeDocument(target, id)
   })
 })
 
 test('another organization cannot distinguish a foreign session from an unknown one', async () => {
-  const { evidence, session, add, createOrganization } = parts
-  const other = await createOrganization('other')
+  const other = await parts.createOrganization('other')
   const { id } = await add(target, IMAGE)
   const foreign = { ...target, organizationId: other }
   for (const attempt of [
@@ -368,7 +361,7 @@ test('another organization cannot distinguish a foreign session from an unknown 
   ]) {
     await expect(attempt()).rejects.toBeInstanceOf(SessionUnknownError)
   }
-  const own = await session(other)
+  const own = await parts.session(other)
   expect(await evidence.openDocument(own, id, 'operator:eve')).toBeNull()
   expect(await evidence.removeDocument(own, id)).toBe(false)
   expect(await parts.reads(target)).toEqual([])
@@ -376,11 +369,10 @@ test('another organization cannot distinguish a foreign session from an unknown 
 })
 
 test('a record cannot be opened as part of another session, organization or document', async () => {
-  const { files, keys, store, session, createOrganization } = parts
-  const vault = createVault({ files, keys })
-  const other = await session(demo)
-  const theirs = await session(await createOrganization('other'))
-  await parts.add(target, IMAGE)
+  const vault = createVault({ files: parts.files, keys: parts.keys })
+  const other = await parts.session(demo)
+  const theirs = await parts.session(await parts.createOrganization('other'))
+  await add(target, IMAGE)
   const own = { organizationId: demo, sessionId: target.id }
   const [record] = await store.evidence.list(own)
   if (record === undefined) throw new Error('no record')
@@ -396,8 +388,7 @@ test('a record cannot be opened as part of another session, organization or docu
 })
 
 test('missing evidence is required by the level and not yet submitted', async () => {
-  const { evidence, session, add } = parts
-  const business = await session(demo, 'kyb')
+  const business = await parts.session(demo, 'kyb')
   expect((await evidence.missing(business, 3)).length).toBe(5)
   await evidence.putFields(business, { registeredName: 'ACME', registrationNumber: 'HRB 1', country: 'DE' })
   expect(await evidence.missing(business, 1)).toEqual([{ part: 'document', kind: 'registration-document' }])
@@ -410,7 +401,6 @@ test('missing evidence is required by the level and not yet submitted', async ()
 
 describe('erasure', () => {
   test('makes evidence unreadable at once, keeps the read records, and adds an event', async () => {
-    const { evidence, add, store, notified } = parts
     await evidence.putFields(target, { fullName: 'Jane' })
     const { id } = await add(target, IMAGE)
     await evidence.openDocument(target, id, ADA)
@@ -427,25 +417,24 @@ describe('erasure', () => {
       [3, 'evidence-changed', 'person'],
       [4, 'evidence-erased', ADA],
     ])
-    expect(notified.map((state) => state.session.sequence)).toEqual([2, 3, 4])
+    expect(parts.notified.map((state) => state.session.sequence)).toEqual([2, 3, 4])
     expect(await evidence.eraseSession(target, ADA)).toBe(0)
-    expect(notified.at(-1)?.session.sequence).toBe(4)
+    expect(parts.notified.at(-1)?.session.sequence).toBe(4)
   })
 
   test('makes copies of the file unreadable', async () => {
-    const { id } = await parts.add(target, IMAGE)
+    const { id } = await add(target, IMAGE)
     const path = join(parts.folder, parts.fileNames()[0] ?? '')
     const copy = readFileSync(path)
-    const [record] = await parts.store.evidence.list({ organizationId: demo, sessionId: target.id })
+    const [record] = await store.evidence.list({ organizationId: demo, sessionId: target.id })
     expect(parts.everything().includes(Buffer.from(record!.wrappedKey))).toBe(true)
-    await parts.evidence.eraseSession(target, ADA)
+    await evidence.eraseSession(target, ADA)
     writeFileSync(path, copy)
-    expect(await parts.evidence.openDocument(target, id, ADA)).toBeNull()
+    expect(await evidence.openDocument(target, id, ADA)).toBeNull()
     unlinkSync(path)
   })
 
   test('of one document is possible only while the session is open', async () => {
-    const { evidence, add, move } = parts
     const first = await add(target, IMAGE)
     const second = await add(target, IMAGE)
     expect(await evidence.removeDocument(target, first.id)).toBe(true)
@@ -458,14 +447,13 @@ describe('erasure', () => {
 
 describe('evidence retention', () => {
   test('starts at the last step of the person; another registration of the wallet does not extend it', async () => {
-    const { store, clock, evidence, register } = parts
     const wallet = evmWallet(1)
-    const { session } = await register(demo, { wallet })
+    const { session } = await parts.register(demo, { wallet })
     await evidence.putFields(session, { fullName: 'Jane' })
     const listed = async () => (await store.evidenceRetention.listExpired(10)).map(({ sessionId }) => sessionId)
     for (let registrations = 0; registrations < 3; registrations++) {
       clock.advance(9 * DAY_SECONDS)
-      const again = await register(demo, { wallet, originUrl: `https://${registrations}.example/` })
+      const again = await parts.register(demo, { wallet, originUrl: `https://${registrations}.example/` })
       expect(again).toMatchObject({ created: false, session: { id: session.id } })
       const hash = new Uint8Array(32).fill(registrations + 1)
       await store.sessions.addLink(demo, session.id, { hash, requiresProof: true })
@@ -473,7 +461,7 @@ describe('evidence retention', () => {
     expect(await listed()).toEqual([])
     await evidence.putFields(session, { country: 'DE' })
     clock.advance(29 * DAY_SECONDS)
-    await register(demo, { wallet })
+    await parts.register(demo, { wallet })
     expect(await listed()).toEqual([])
     clock.advance(DAY_SECONDS + 1)
     expect(await listed()).toEqual([session.id])
@@ -481,17 +469,16 @@ describe('evidence retention', () => {
 
   const submitTo = async (to: 'completed' | 'rejected' | 'submitted' | 'pending', organizationId = demo) => {
     const session = await parts.session(organizationId)
-    await parts.add(session, IMAGE)
-    if (to === 'completed') await parts.move(organizationId, session.id, 'submitted')
-    if (to !== 'pending') await parts.move(organizationId, session.id, to)
+    await add(session, IMAGE)
+    if (to === 'completed') await move(organizationId, session.id, 'submitted')
+    if (to !== 'pending') await move(organizationId, session.id, to)
     return session
   }
   const isKept = async (session: Session): Promise<boolean> =>
-    (await parts.evidence.listEvidence(session)).documents.length > 0
+    (await evidence.listEvidence(session)).documents.length > 0
 
   test('depends on the status of the session and on the organization', async () => {
-    const { store, clock, sweep, createOrganization } = parts
-    const other = await createOrganization('other')
+    const other = await parts.createOrganization('other')
     await store.evidenceRetention.set(demo, { completedDays: 10, rejectedDays: 5, abandonedDays: 2 })
     const sessions: Session[] = []
     for (const to of ['completed', 'rejected', 'submitted', 'pending'] as const) sessions.push(await submitTo(to))
@@ -514,11 +501,11 @@ describe('evidence retention', () => {
 
   /** Returns the days from the last step to the erasure of the evidence. */
   const retainedDays = async (session: Session): Promise<number> => {
-    parts.clock.advance(1)
+    clock.advance(1)
     for (let days = 0; days < 20; days++) {
-      await parts.sweep()
+      await sweep()
       if (!(await isKept(session))) return days
-      parts.clock.advance(DAY_SECONDS)
+      clock.advance(DAY_SECONDS)
     }
     return Number.POSITIVE_INFINITY
   }
@@ -532,15 +519,14 @@ describe('evidence retention', () => {
     ['completed', 'rejected', 'the last step if that is longer', [3, 5, 2], 5],
   ] as const)('of a %s session that changes to %s is measured by %s', async (from, to, _rule, days, expected) => {
     const [completedDays, rejectedDays, abandonedDays] = days
-    await parts.store.evidenceRetention.set(demo, { completedDays, rejectedDays, abandonedDays })
+    await store.evidenceRetention.set(demo, { completedDays, rejectedDays, abandonedDays })
     const session = await submitTo(from)
-    parts.clock.advance(DAY_SECONDS)
-    await parts.move(demo, session.id, to, from === 'completed' ? { revoke: true } : {})
+    clock.advance(DAY_SECONDS)
+    await move(demo, session.id, to, from === 'completed' ? { revoke: true } : {})
     expect(await retainedDays(session)).toBe(expected)
   })
 
   test('erases nothing for a day after the clock jumps ahead, and nothing too early if the clock is set back', async () => {
-    const { clock, sweep } = parts
     const session = await submitTo('pending')
     const ahead = 40 * DAY_SECONDS
     clock.step(ahead)
@@ -556,7 +542,6 @@ describe('evidence retention', () => {
   })
 
   test('follows the setting at the time of the erasure', async () => {
-    const { store, clock, evidence } = parts
     const session = await submitTo('pending')
     clock.advance(31 * DAY_SECONDS)
     const [listed] = await store.evidenceRetention.listExpired(10)
@@ -575,7 +560,7 @@ describe('evidence retention', () => {
         store: { listExpired: async (limit) => left.slice(0, limit), findFile: async () => null },
         erase: async (target) => left.splice(left.indexOf(target), 1),
         files: parts.files,
-        clock: parts.clock,
+        clock,
         requireSteadyClock: () => undefined,
       })
       expect([(await sweep()).sessions, left.length]).toEqual([count, 0])
@@ -583,21 +568,20 @@ describe('evidence retention', () => {
   })
 
   test('deletes old files without a row, and no other files', async () => {
-    const { clock, sweep, folder, files } = parts
     await submitTo('pending')
     const [live] = parts.fileNames()
-    await files.write(
+    await parts.files.write(
       (async function* () {
         yield Buffer.from('left by a crash')
       })(),
     )
-    writeFileSync(join(folder, `${'a'.repeat(32)}.tmp`), 'half written')
-    writeFileSync(join(folder, 'README'), 'not ours')
+    writeFileSync(join(parts.folder, `${'a'.repeat(32)}.tmp`), 'half written')
+    writeFileSync(join(parts.folder, 'README'), 'not ours')
     // Files have the time of the machine, which is far ahead of the test clock.
     expect((await sweep()).files).toBe(0)
     clock.advance(100 * 365 * DAY_SECONDS)
     const [completedDays, rejectedDays, abandonedDays] = [36_500, 36_500, 36_500]
-    await parts.store.evidenceRetention.set(demo, { completedDays, rejectedDays, abandonedDays })
+    await store.evidenceRetention.set(demo, { completedDays, rejectedDays, abandonedDays })
     clock.advance(-1)
     expect((await sweep()).files).toBe(2)
     expect(parts.fileNames()).toEqual(['README', live!].sort())
@@ -606,7 +590,6 @@ describe('evidence retention', () => {
 
 describe('a failure', () => {
   test('of the store leaves no file behind', async () => {
-    const { add, store } = parts
     const { addDocument } = store.evidence
     Object.assign(store.evidence, { addDocument: () => Promise.reject(new Error('the disk is full')) })
     await expect(add(target, IMAGE)).rejects.toThrow('the disk is full')
@@ -615,10 +598,9 @@ describe('a failure', () => {
   })
 
   test('of the disk leaves no row behind', async () => {
-    await parts.add(target, IMAGE)
-    const { files } = parts
-    const { write } = files
-    Object.assign(files, {
+    await add(target, IMAGE)
+    const { write } = parts.files
+    Object.assign(parts.files, {
       write: () =>
         write(
           (async function* () {
@@ -628,7 +610,7 @@ describe('a failure', () => {
         ),
     })
     await expect(upload(streamOf(IMAGE))).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' })
-    Object.assign(files, { write })
+    Object.assign(parts.files, { write })
     expect(parts.fileNames().length).toBe(1)
     expect((await listDocuments()).length).toBe(1)
   })

@@ -10,11 +10,13 @@ import { evmWallet } from '../support.ts'
 import { openWebhooks, startReceiver, verifies } from './support.ts'
 
 let parts: Awaited<ReturnType<typeof openWebhooks>>
+let { addEndpoint, clock, register, run, store } = {} as typeof parts
 let receiver: ReturnType<typeof startReceiver>
 let demo: string
 
 beforeEach(async () => {
   parts = await openWebhooks()
+  ;({ addEndpoint, clock, register, run, store } = parts)
   receiver = startReceiver()
   demo = await parts.createOrganization('demo')
 })
@@ -25,11 +27,11 @@ afterEach(async () => {
 })
 
 const listed = async (state?: 'waiting' | 'delivered' | 'dead', organizationId = demo) =>
-  (await parts.store.webhookMessages.page(organizationId, state ? { state } : {}, { after: null, limit: 100 })).items
+  (await store.webhookMessages.page(organizationId, state ? { state } : {}, { after: null, limit: 100 })).items
 /** Adds an endpoint of the receiver, and registers sessions. @returns the endpoint */
 const addMessages = async (count = 1) => {
-  const endpoint = await parts.addEndpoint(demo, receiver.url)
-  for (let index = 0; index < count; index++) await parts.register(demo)
+  const endpoint = await addEndpoint(demo, receiver.url)
+  for (let index = 0; index < count; index++) await register(demo)
   return endpoint
 }
 const respond = (status: number, headers = {}) =>
@@ -38,16 +40,15 @@ const neverRespond = () => receiver.answerWith(() => new Promise<never>(() => un
 
 describe('an event', () => {
   test('is sent signed and once, with the session after the event', async () => {
-    const { addEndpoint, changes, connect, register, run, clock } = parts
     const { secret } = await addEndpoint(demo, receiver.url)
     const { session } = await register(demo, { wallet: evmWallet(1) })
-    await connect(demo, session.id, evmWallet(1))
+    await parts.connect(demo, session.id, evmWallet(1))
     const target = { organizationId: demo, sessionId: session.id }
-    await changes.recordConsent({ ...target, version: 'v1', actor: 'person' })
+    await parts.changes.recordConsent({ ...target, version: 'v1', actor: 'person' })
     const comments = { publicComment: 'The picture is blurred.', privateComment: 'countersign-canary-note' }
-    await changes.changeStatus({ ...target, to: 'retry', actor: 'operator:ada', ...comments })
-    await markChecksMade(parts.store, demo, session.id)
-    await changes.changeStatus({ ...target, to: 'completed', actor: 'operator:ada', override: 'person' })
+    await parts.changes.changeStatus({ ...target, to: 'retry', actor: 'operator:ada', ...comments })
+    await markChecksMade(store, demo, session.id)
+    await parts.changes.changeStatus({ ...target, to: 'completed', actor: 'operator:ada', override: 'person' })
     expect(await run()).toBe(5)
     expect(await run()).toBe(0)
 
@@ -91,8 +92,7 @@ describe('an event', () => {
   })
 
   test('is sent only to endpoints of its organization and environment', async () => {
-    const { addEndpoint, createOrganization, register, run } = parts
-    const other = await createOrganization('other')
+    const other = await parts.createOrganization('other')
     const live = await addEndpoint(demo, `${receiver.url}/live`)
     await addEndpoint(demo, `${receiver.url}/test`, { environment: 'test' })
     await addEndpoint(other, `${receiver.url}/other`)
@@ -103,10 +103,9 @@ describe('an event', () => {
   })
 
   test('is not sent if its change fails or is rolled back', async () => {
-    const { submit, evidence, store, run } = parts
-    const session = await submit(demo)
+    const session = await parts.submit(demo)
     await addMessages(0)
-    await expect(evidence.putFields(session, { country: 'DE' })).rejects.toBeInstanceOf(SessionClosedError)
+    await expect(parts.evidence.putFields(session, { country: 'DE' })).rejects.toBeInstanceOf(SessionClosedError)
     await expect(
       store.transaction(async (tables) => {
         const target = { organizationId: demo, sessionId: session.id }
@@ -119,18 +118,16 @@ describe('an event', () => {
   })
 
   test('about evidence is not sent', async () => {
-    const { evidence, session, run } = parts
-    const target = await session(demo)
+    const target = await parts.session(demo)
     await addMessages(0)
-    await evidence.putFields(target, { fullName: 'countersign-canary-jane' })
-    await evidence.eraseSession(target, 'operator:ada')
+    await parts.evidence.putFields(target, { fullName: 'countersign-canary-jane' })
+    await parts.evidence.eraseSession(target, 'operator:ada')
     expect(await run()).toBe(0)
   })
 })
 
 describe('a failed message', () => {
   test('is retried at growing intervals with the same id and body, and is dead after the last attempt', async () => {
-    const { run, clock } = parts
     const { secret } = await addMessages()
     respond(500)
     for (let attempt = 1; attempt < ATTEMPTS_MAX; attempt++) {
@@ -162,8 +159,7 @@ describe('a failed message', () => {
   })
 
   test('can be resent alone or with all dead messages, only by its own organization', async () => {
-    const { createOrganization, run, clock, store } = parts
-    const other = await createOrganization('other')
+    const other = await parts.createOrganization('other')
     const { id: endpointId } = await addMessages(2)
     respond(410)
     expect(await run()).toBe(2)
@@ -190,7 +186,6 @@ describe('a failed message', () => {
   })
 
   test('waits for the Retry-After of the receiver, at most an hour', async () => {
-    const { run, clock } = parts
     await addMessages()
     for (const [retryAfter, waitSeconds] of [
       ['120', 120],
@@ -206,7 +201,6 @@ describe('a failed message', () => {
   })
 
   test('is retried after a redirect, a timeout or a forbidden address', async () => {
-    const { addEndpoint, register, run, clock } = parts
     const { id } = await addMessages()
     const failures: unknown[] = []
     for (const [answer, seconds] of [
@@ -221,7 +215,7 @@ describe('a failed message', () => {
     expect(failures).toEqual(['the endpoint redirects, but redirects are not followed', 'the request timed out'])
     expect(receiver.received.length).toBe(2)
 
-    await parts.store.webhookEndpoints.remove(demo, id)
+    await store.webhookEndpoints.remove(demo, id)
     await addEndpoint(demo, 'https://10.0.0.1/hook')
     await register(demo)
     expect(await run()).toBe(1)
@@ -229,7 +223,6 @@ describe('a failed message', () => {
   })
 
   test('is resent, or ended with its endpoint, in batches', async () => {
-    const { run, store } = parts
     const { id } = await addMessages()
     const [first] = await store.database.query<Record<string, string>>('SELECT * FROM webhook_messages')
     const names = Object.keys(first ?? {})
@@ -254,7 +247,6 @@ describe('a failed message', () => {
   })
 
   test('is dead once its endpoint is removed', async () => {
-    const { register, run, store } = parts
     const { id } = await addMessages()
     expect(await store.webhookEndpoints.remove(demo, id)).toBe(true)
     expect(await store.webhookEndpoints.remove(demo, id)).toBe(false)
@@ -267,7 +259,6 @@ describe('a failed message', () => {
 
 describe('a paused endpoint', () => {
   test('receives nothing until it resumes, and then everything', async () => {
-    const { addEndpoint, register, run, clock, store } = parts
     const { id } = await addMessages(0)
     const other = await addEndpoint(demo, `${receiver.url}/other`)
     await register(demo)
@@ -296,12 +287,11 @@ describe('a paused endpoint', () => {
   })
 
   test('that was paused after its messages were claimed receives nothing', async () => {
-    const { run, store, clock, deliver } = parts
     const { id } = await addMessages()
     const [message] = await store.webhookMessages.claim(10, 60)
     if (message === undefined) throw new Error('nothing to send')
     await store.webhookEndpoints.setPaused(demo, id, true)
-    const outcome = await deliver(message)
+    const outcome = await parts.deliver(message)
     expect(outcome).toMatchObject({ state: 'waiting', nextAttemptAtSeconds: clock.unixSeconds() })
     expect(await store.webhookMessages.settle(message, outcome)).toBe(true)
     await store.webhookEndpoints.setPaused(demo, id, false)
@@ -313,10 +303,9 @@ describe('a paused endpoint', () => {
 
 describe('the secret of an endpoint', () => {
   test('is replaced with an overlap in which both secrets sign', async () => {
-    const { register, run, clock, keys, store } = parts
     const { id, secret } = await addMessages()
     const next = newWebhookSecret()
-    const { sealed: sealedSecret } = await keys.seal(demo, 'webhook secret', id, next)
+    const { sealed: sealedSecret } = await parts.keys.seal(demo, 'webhook secret', id, next)
     const previousUntilSeconds = clock.unixSeconds() + 3_600
     const rotation = { organizationId: demo, id, sealedSecret, previousUntilSeconds }
     expect(await store.webhookEndpoints.rotateSecret(rotation)).toBe(true)
@@ -331,7 +320,7 @@ describe('the secret of an endpoint', () => {
 
   test('is stored only encrypted', async () => {
     const { secret } = await addMessages()
-    await parts.run()
+    await run()
     for (const text of [Buffer.from(secret), Buffer.from(Buffer.from(secret).toString('base64'))]) {
       expect(parts.everything().includes(text)).toBe(false)
     }
@@ -340,7 +329,7 @@ describe('the secret of an endpoint', () => {
 
 describe('delivery loops', () => {
   test('share the messages without sending one twice', async () => {
-    await parts.addEndpoint(demo, `${receiver.url}/two`)
+    await addEndpoint(demo, `${receiver.url}/two`)
     await addMessages(6)
     const [one, two] = [parts.loop(), parts.loop()]
     let total = 0
@@ -352,8 +341,7 @@ describe('delivery loops', () => {
   })
 
   test('continue with other endpoints while one receiver does not respond', async () => {
-    const { addEndpoint, createOrganization, register, run } = parts
-    const other = await createOrganization('other')
+    const other = await parts.createOrganization('other')
     const quick = startReceiver()
     await addEndpoint(other, quick.url)
     neverRespond()
@@ -366,8 +354,7 @@ describe('delivery loops', () => {
   })
 
   test('continue with another organization while no endpoint of the first one responds', async () => {
-    const { addEndpoint, createOrganization, register, loop } = parts
-    const other = await createOrganization('other')
+    const other = await parts.createOrganization('other')
     for (let index = 0; index < 8; index++) await addEndpoint(demo, `${receiver.url}/silent/${index}`)
     for (let index = 0; index < 5; index++) await register(demo)
     const silence = Promise.withResolvers<void>()
@@ -377,7 +364,7 @@ describe('delivery loops', () => {
       await silence.promise
       return new Response(null, { status: 204 })
     })
-    const sending = loop()
+    const sending = parts.loop()
     const first = sending.run()
     await arrived.promise
     const quick = startReceiver()
@@ -392,7 +379,6 @@ describe('delivery loops', () => {
   })
 
   test('send a message again if the process that claimed it is gone', async () => {
-    const { run, store, clock } = parts
     await addMessages()
     expect((await store.webhookMessages.claim(10, 60)).length).toBe(1)
     expect(await run()).toBe(0)
@@ -402,7 +388,6 @@ describe('delivery loops', () => {
   })
 
   test('count only the failure of the newest attempt, and a delivery by any attempt', async () => {
-    const { run, store, clock } = parts
     await addMessages()
     const [late] = await store.webhookMessages.claim(10, 60)
     clock.advance(60)
@@ -443,7 +428,7 @@ describe('delivery loops', () => {
     const reported: unknown[] = []
     const loopOf = (settles: boolean) =>
       createDeliveryLoop({
-        messages: { ...parts.store.webhookMessages, settle: async () => settles },
+        messages: { ...store.webhookMessages, settle: async () => settles },
         deliver: async () => ({ state: 'dead', status: 410, failure: 'gone' }),
         onSettled: (state) => reported.push(state),
         onDead: (_message, failure) => reported.push(failure),
@@ -451,7 +436,7 @@ describe('delivery loops', () => {
       })
     expect(await loopOf(false).run()).toBe(1)
     expect(reported).toEqual([])
-    parts.clock.advance(61)
+    clock.advance(61)
     expect(await loopOf(true).run()).toBe(1)
     expect(reported).toEqual(['dead', 'gone'])
   })
@@ -471,7 +456,7 @@ describe('delivery loops', () => {
     hold.resolve(new Response(null, { status: 200 }))
     await Promise.all([run, closing])
     expect((await listed())[0]?.state).toBe('delivered')
-    await parts.register(demo)
+    await register(demo)
     expect(await sending.run()).toBe(0)
   })
 })
