@@ -5,9 +5,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startReceiver } from '../identity/webhooks/support.ts'
 import { evmAccount } from '../portal/support/wallets.ts'
-import { type RunningService, runCommand, startService } from '../service/start-service.ts'
+import { type RunningService, runCommand } from '../service/start-service.ts'
 import { newFolder } from '../support/folder.ts'
 import { until } from '../support/until.ts'
+import { type DashboardHost, startDashboardHost } from './support/dashboard-host.ts'
 import { createPeople } from './support/people.ts'
 
 const SLOW = { limitMs: 60_000 }
@@ -15,6 +16,7 @@ const LISTED = 'id,kind,name,birth_dates,countries,wallets\n'
 
 let folder: string
 let configPath: string
+let host: DashboardHost
 let service: RunningService
 let receiver: ReturnType<typeof startReceiver>
 let screener: ReturnType<typeof Bun.serve>
@@ -25,15 +27,8 @@ const command = async (...words: string[]): Promise<string> => {
   expect(code).toBe(0)
   return stdout
 }
-const admin = async (method: string, path: string, body?: unknown): Promise<Record<string, unknown>> => {
-  const response = await fetch(`${service.quickstart['DASHBOARD_URL']}/admin/v1/organizations/demo${path}`, {
-    method,
-    headers: { authorization: `Bearer ${service.quickstart['ADMIN_API_KEY']}`, 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  })
-  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
-  return (await response.json()) as Record<string, unknown>
-}
+const admin = async (method: string, path: string, body?: unknown) =>
+  (await host.admin(method, `/organizations/demo${path}`, body)) as Record<string, unknown>
 const isVerified = async (address: string): Promise<unknown> => {
   const response = await fetch(`${service.url}/api/v1/verify`, {
     method: 'POST',
@@ -66,7 +61,8 @@ beforeAll(async () => {
     '    answer: { address: /address, flagged: /flagged }',
   ]
   writeFileSync(configPath, lines.join('\n'))
-  service = await startService({ dataDirectory: folder, arguments: ['--config', configPath] })
+  host = await startDashboardHost({ dataDirectory: folder, arguments: ['--config', configPath] })
+  service = host.service
   await command('webhook', 'add', '--url', receiver.url)
 })
 afterAll(async () => {

@@ -12,28 +12,35 @@ export interface DashboardHost {
   stop(): Promise<void>
 }
 
+/** Calls the admin API. @throws Error if it refuses the request */
+export const callAdmin = async (
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<unknown> => {
+  const response = await fetch(`${url}/admin/v1${path}`, {
+    method,
+    headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
+  return text === '' ? undefined : JSON.parse(text)
+}
+
 export const startDashboardHost = async (options: ServiceOptions = {}): Promise<DashboardHost> => {
   const service = await startService(options)
   const url = service.quickstart['DASHBOARD_URL'] ?? ''
   const welcome = /^\s*(http\S+\/welcome#\S+)$/m.exec(service.output().stdout)?.[1]
   if (welcome === undefined) throw new Error(`no link was printed:\n${service.output().stdout}`)
+  const headers = { authorization: `Bearer ${service.quickstart['ADMIN_API_KEY']}` }
   return {
     service,
     url,
     welcome,
-    admin: async (method, path, body) => {
-      const response = await fetch(`${url}/admin/v1${path}`, {
-        method,
-        headers: {
-          authorization: `Bearer ${service.quickstart['ADMIN_API_KEY']}`,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      })
-      const text = await response.text()
-      if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
-      return text === '' ? undefined : JSON.parse(text)
-    },
+    admin: (...request) => callAdmin(url, headers, ...request),
     stop: async () => void (await service.stop()),
   }
 }

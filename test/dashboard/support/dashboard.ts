@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect } from 'bun:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { atEnd } from '../../support/at-end.ts'
 import { CHROMIUM, DESKTOP, startBrowser, type Watched } from '../../support/browser/chromium.ts'
-import { type DashboardHost, startDashboardHost } from './dashboard-host.ts'
+import { callAdmin, type DashboardHost, startDashboardHost } from './dashboard-host.ts'
 
 export const PASSWORD = 'correct horse battery staple'
 export const ADMIN_EMAIL = 'ada@example.org'
@@ -37,7 +37,8 @@ interface Cookie {
   readonly value: string
 }
 
-const enterBy = async (url: string, path: string, body: Readonly<Record<string, unknown>>): Promise<Cookie> => {
+/** Signs in by a request. @returns the cookie of the session */
+export const enterBy = async (url: string, path: string, body: Readonly<Record<string, unknown>>): Promise<Cookie> => {
   const response = await fetch(`${url}/admin/v1${path}`, {
     method: 'POST',
     headers: {
@@ -49,7 +50,7 @@ const enterBy = async (url: string, path: string, body: Readonly<Record<string, 
     body: JSON.stringify(body),
   })
   const [pair = ''] = (response.headers.get('set-cookie') ?? '').split(';')
-  if (!response.ok) throw new Error(`${path} of the first admin: ${response.status}`)
+  if (!response.ok) throw new Error(`${path}: ${response.status}`)
   return { name: pair.slice(0, pair.indexOf('=')), value: pair.slice(pair.indexOf('=') + 1) }
 }
 
@@ -117,20 +118,13 @@ const openDashboard = async ({ host, cookie }: StartedHost, stopHost: () => Prom
     welcome,
     service: host.service,
     admin: host.admin,
-    asAdmin: async (method, path, body) => {
-      const response = await fetch(`${url}/admin/v1${path}`, {
-        method,
-        headers: {
-          origin: url,
-          'sec-fetch-site': 'same-origin',
-          'content-type': 'application/json',
-          ...(cookie === null ? {} : { cookie: `${cookie.name}=${cookie.value}` }),
-        },
-        ...(method === 'GET' || method === 'DELETE' ? {} : { body: JSON.stringify(body ?? {}) }),
-      })
-      const text = await response.text()
-      if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
-      return text === '' ? undefined : JSON.parse(text)
+    asAdmin: (method, path, body) => {
+      const headers = {
+        origin: url,
+        'sec-fetch-site': 'same-origin',
+        ...(cookie === null ? {} : { cookie: `${cookie.name}=${cookie.value}` }),
+      }
+      return callAdmin(url, headers, method, path, method === 'GET' || method === 'DELETE' ? undefined : (body ?? {}))
     },
     visit: async (path, settings = {}) => {
       const { page } = await open(settings)
