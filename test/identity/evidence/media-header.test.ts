@@ -111,8 +111,8 @@ describe('a PDF', () => {
       expect.any(String),
       expect.any(DocumentInvalidError),
     ])
-  const expectRefusedFor = async (reason: string, bytes: Uint8Array, limits?: InflateLimits): Promise<void> =>
-    expect(await refusalOf(bytes, limits)).toMatchObject({ detail: expect.stringContaining(reason) })
+  const expectRefusedFor = async (detail: string, bytes: Uint8Array, limits?: InflateLimits): Promise<void> =>
+    expect(await refusalOf(bytes, limits)).toMatchObject({ detail })
 
   test('is accepted, also with blanks at its end', async () => {
     await checkPdf(pdf())
@@ -205,7 +205,7 @@ describe('a PDF', () => {
       '/Filter\n[ /RL ]',
       '/Filter\x80[\xff/A85\0/RL ]',
     ]) {
-      await expectRefusedFor('old compression', pdf(streamOf('any bytes', dictionary)))
+      await expectRefusedFor(expect.stringContaining('old compression'), pdf(streamOf('any bytes', dictionary)))
     }
     // The name can be in a compressed object.
     expect(await refusalOf(pdf(streamOf(deflateSync('7 0 /LZWDecode'))))).not.toBeNull()
@@ -214,7 +214,7 @@ describe('a PDF', () => {
 
   test('that is encrypted is refused with advice', async () => {
     for (const inside of ['/Encrypt 9 0 R', '/Encr#79pt<</Filter/Standard>>']) {
-      await expectRefusedFor('without a password', pdf(inside))
+      await expectRefusedFor(expect.stringContaining('without a password'), pdf(inside))
     }
     await checkPdf(pdf('/EncryptMetadata false'))
   })
@@ -222,7 +222,7 @@ describe('a PDF', () => {
   test('that expands to too many bytes is refused', async () => {
     const bomb = deflateSync(Buffer.alloc(200 * 1_048_576))
     for (const content of [bomb, deflateSync(bomb), ascii85(bomb)]) {
-      await expectRefusedFor('expands to too much', pdf(streamOf(content)))
+      await expectRefusedFor(expect.stringContaining('expands to too much'), pdf(streamOf(content)))
     }
     // Small streams that are too large together.
     const part = streamOf(deflateSync(Buffer.alloc(60_000)))

@@ -153,6 +153,8 @@ describe('a failed message', () => {
     expect(receiver.received.length).toBe(ATTEMPTS_MAX)
     expect(new Set(receiver.received.map(({ id, text }) => `${id} ${text}`)).size).toBe(1)
     // Each attempt is signed with its own time.
+    const times = receiver.received.map(({ headers }) => headers.get('webhook-timestamp'))
+    expect(new Set(times).size).toBe(ATTEMPTS_MAX)
     const first = receiver.received[0]
     expect(verifies(first!, secret, Number(first!.headers.get('webhook-timestamp')))).toBe(true)
     expect(JSON.stringify(await listed())).not.toContain('canary')
