@@ -1,5 +1,5 @@
 // Entry by a link: accepted and refused browsers, and what each response reveals (threat model rows 2, 4 and 5).
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { hashToken } from '../../src/identity/sessions/portal-link.ts'
 import { AGREEMENT_VERSION } from '../../src/portal/contract.ts'
 import { SESSION_CHANGES } from '../../src/portal/session-limit.ts'
@@ -464,8 +464,9 @@ describe('a link for a wallet that has a session', () => {
   const evidenceOf = (sessionId: string) =>
     host.store.evidence.list({ organizationId: host.organization.id, sessionId })
 
-  /** Ends the session, so that the next registration creates another one. */
   const end = (sessionId: string) => host.decide(sessionId, 'rejected', { revoke: true })
+  // The next registration of the wallet creates another session.
+  afterEach(async () => void (await end((await registerAgain()).sessionId)))
 
   /** Submits and completes the session, and sends it back to the person. */
   const sendBack = async (sessionId: string) => {
@@ -499,7 +500,6 @@ describe('a link for a wallet that has a session', () => {
     // The browser of the session needs no proof, and the person can prove the wallet in any browser.
     expect(await kindOf(link, inside.person)).toBe('entered')
     expect(await prove(link, stranger)).toEqual({ kind: 'entered', sessionId })
-    await end(sessionId)
   })
 
   test.each(STEPS.slice(2))('requires a proof if a session that %s has no browser left', async (step) => {
@@ -508,7 +508,6 @@ describe('a link for a wallet that has a session', () => {
     await leave(inside.person, inside.sessionId)
     expect(await kindOf(inside.link)).toBeUndefined()
     expect(await kindOf((await registerAgain()).link)).toBe('elsewhere')
-    await end(inside.sessionId)
   })
 
   test('opens a session without a browser, whichever of its links is used first', async () => {
@@ -517,14 +516,12 @@ describe('a link for a wallet that has a session', () => {
     expect(second.sessionId).toBe(first.sessionId)
     expect((await visitor().visit(second.link)).status).toBe(303)
     expect(await kindOf(first.link)).toBe('elsewhere')
-    await end(first.sessionId)
   })
 
   test('lets one browser in if several links are opened at the same moment', async () => {
     const links = [await registerAgain(), await registerAgain(), await registerAgain()]
     const kinds = await Promise.all(links.map(({ link }) => kindOf(link)))
     expect(kinds.sort()).toEqual(['elsewhere', 'elsewhere', 'entered'])
-    await end(links[0]?.sessionId ?? '')
   })
 
   test('gives the session to the person who proves the wallet, and closes all other browsers', async () => {
@@ -543,7 +540,6 @@ describe('a link for a wallet that has a session', () => {
     for (const other of [stranger.person, accomplice]) expect(await statusOf(other, sessionId)).toBe(404)
     expect(await kindOf(open)).toBeUndefined()
     expect(await kindOf(stranger.link)).toBe('elsewhere')
-    await end(sessionId)
   })
 
   test('keeps the agreement and the evidence of a person with a connected wallet', async () => {
@@ -554,7 +550,6 @@ describe('a link for a wallet that has a session', () => {
     await prove((await registerAgain()).link, second)
     expect((await second.view(sessionId)).agreement).not.toBeNull()
     expect(await getFields(second, sessionId)).toEqual(PERSON)
-    await end(sessionId)
   })
 
   test('keeps the evidence of a decided session', async () => {
@@ -572,7 +567,6 @@ describe('a link for a wallet that has a session', () => {
     expect((await prove(link))['reason']).toBe('proof-invalid')
     expect(await evidenceOf(sessionId)).toHaveLength(1)
     expect(await getFields(person, sessionId)).toEqual(PERSON)
-    await end(sessionId)
   })
 
   test('needs no proof if an administrator created it, unless the request is repeated', async () => {
@@ -582,7 +576,6 @@ describe('a link for a wallet that has a session', () => {
     const replayed = await register.relink(host.organization.id, sessionId, true, null)
     expect(await kindOf(replayed.url)).toBe('elsewhere')
     expect(await kindOf(first.url)).toBe('entered')
-    await end(sessionId)
   })
 
   describe('by an administrator', () => {
