@@ -76,11 +76,13 @@ describe('a link', () => {
     const secure = await startPortalHost({ portalUrl: 'https://verify.example' })
     try {
       const { link, sessionId } = await secure.register()
-      const response = await createVisitor(secure.url).visit(`${secure.url}/v/${tokenOf(link)}`)
+      const person = createVisitor(secure.url)
+      const response = await person.visit(`${secure.url}/v/${tokenOf(link)}`)
       expect(response.headers.get('location')).toBe(`https://verify.example/s/${sessionId}`)
       expect(response.headers.getSetCookie()[0]).toMatch(
         /^__Host-portal-[^=]+=[^;]+; Path=\/; HttpOnly; SameSite=Strict; Secure; Max-Age=\d+$/,
       )
+      expect(await hasEntered(person, sessionId)).toBe(true)
       expect(response.headers.get('strict-transport-security')).toBe('max-age=63072000; includeSubDomains')
     } finally {
       await secure.stop()

@@ -75,7 +75,7 @@ const stateOf = async (sessionId: string): Promise<string> => {
   return JSON.stringify(rows)
 }
 
-test.each(Object.entries(CHANGES))('%s is refused for a released browser', async (_, change) => {
+test.each(Object.entries(CHANGES))('%s is refused for a released or unused browser', async (_, change) => {
   const kept = await opened()
   const before = await stateOf(kept.session.id)
   await change(kept)
@@ -86,6 +86,9 @@ test.each(Object.entries(CHANGES))('%s is refused for a released browser', async
   const left = await stateOf(released.session.id)
   await expect(change(released)).rejects.toThrow(BrowserUnknownError)
   expect(await stateOf(released.session.id)).toBe(left)
-  // The browser of another session is refused too.
+  // The browser of another session, and a browser that was unused for 30 days, are refused too.
   await expect(change({ ...released, cookieHash: kept.cookieHash })).rejects.toThrow(BrowserUnknownError)
+  const unused = await opened()
+  host.passTime(30 * 86_400)
+  await expect(change(unused)).rejects.toThrow(BrowserUnknownError)
 })
