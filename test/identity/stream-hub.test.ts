@@ -134,7 +134,6 @@ describe('a stream', () => {
         notifications.push(() => notify(state))
       }
       openAfter(0)
-      await streams[0]
       for (const [kind, number] of script) {
         if (kind === 'change') change(hub.publish)
         if (kind === 'change elsewhere') change(({ session }) => hub.refresh(ID, session.sequence))

@@ -151,7 +151,7 @@ export const createStreamHub = (dependencies: StreamHubDependencies) => {
     const { published } = topic
     const { sequence } = state.session
     if (published === 0 || sequence < published) topic.published = sequence
-    if (sequence < published) want(topic, published)
+    want(topic, sequence < published ? published : 0)
   }
 
   /** @param answers results of this tick by key, shared by the key's streams */
@@ -196,8 +196,10 @@ export const createStreamHub = (dependencies: StreamHubDependencies) => {
       const { id, organizationId, sequence } = state.session
       const topic = topics.find(organizationId, id)
       if (topic === undefined) return
+      // The first stream has not begun: it reads this change, and earlier changes of other processes, after its status.
+      if (topic.published === 0) topic.wanted = Math.max(topic.wanted, sequence)
       // A gap in the sequence: another process's change must be sent first.
-      if (topic.published > 0 && sequence > topic.published + 1) want(topic, sequence)
+      else if (sequence > topic.published + 1) want(topic, sequence)
       else send(topic, state)
     },
     /** Call after a session changed in any process, to read changes that its followers haven't received. */
