@@ -27,7 +27,7 @@ export const parseSegmentName = (name: string): SegmentName | null => {
 
 export const stampOf = (atMs: number): string => new Date(atMs).toISOString().replaceAll('-', '').replaceAll(':', '')
 
-/** If the clock is behind the previous segment's time, the name repeats that time, so that names stay in order. */
+/** If `atMs` is before the previous segment's time, the name repeats that time, so that names stay in order. */
 export const nextSegmentName = (atMs: number, previous: SegmentName | null): SegmentName => {
   const now = stampOf(atMs)
   const stamp = previous !== null && previous.stamp > now ? previous.stamp : now

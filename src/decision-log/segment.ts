@@ -17,6 +17,8 @@ import { isSlotName, nextSegmentName, type SegmentName } from './segment-name.ts
 import type { LogRecord, SegmentWriter } from './types.ts'
 
 const DAY_MS = 86_400_000
+/** Maximum difference by which a line may be older than a line before it, in milliseconds. */
+const DISORDER_MS = 1_000
 
 export interface SegmentOptions {
   /** Contains the slot's directory. Created with mode 0700 if missing. */
@@ -36,6 +38,8 @@ interface OpenSegment {
   readonly path: string
   readonly descriptor: number
   readonly day: number
+  /** Time of the newest append, Unix milliseconds. */
+  newestMs: number
   length: number
   hash: string
 }
@@ -58,11 +62,12 @@ const succeeds = (operation: () => void): boolean => {
   }
 }
 
-const tieTo = ({ segment, hash, length }: OpenSegment, tornBytes: number): PreviousSegment => ({
+const tieTo = ({ segment, hash, length, newestMs }: OpenSegment, tornBytes: number): PreviousSegment => ({
   segment,
   hash,
   length,
   tornBytes,
+  newestMs,
 })
 
 class SlotWriter implements SegmentWriter {
@@ -123,11 +128,18 @@ class SlotWriter implements SegmentWriter {
     return this.failure
   }
 
-  /** Returns the segment for the next batch. Closes the previous segment first, because it is never reused. */
+  /**
+   * Returns the segment for the next batch. Closes the previous segment first, because it is never reused. A new segment
+   * follows when the clock is set back, so that searches find a time in a segment.
+   */
   private segmentFor(nowMs: number): OpenSegment {
     const { current } = this
     if (current !== null) {
-      if (current.length < this.options.maxBytes && Math.floor(nowMs / DAY_MS) === current.day) return current
+      const isInOrder = Math.floor(nowMs / DAY_MS) === current.day && nowMs >= current.newestMs - DISORDER_MS
+      if (isInOrder && current.length < this.options.maxBytes) {
+        current.newestMs = Math.max(nowMs, current.newestMs)
+        return current
+      }
       this.tie = tieTo(current, 0)
       this.current = null
       succeeds(() => this.files.close(current.descriptor))
@@ -191,7 +203,7 @@ class SlotWriter implements SegmentWriter {
     this.settleStray()
     if (this.tie === undefined) this.tie = this.readTie()
     const { tie } = this
-    const segment = nextSegmentName(nowMs, this.newest)
+    const segment = nextSegmentName(Math.max(nowMs, tie?.newestMs ?? 0), this.newest)
     const line = encodeHeader({
       kind: 'segment',
       version: 1,
@@ -213,12 +225,13 @@ class SlotWriter implements SegmentWriter {
       files.syncPath(slotDirectory)
     } catch (error) {
       succeeds(() => files.close(descriptor))
-      if (!succeeds(() => files.remove(path))) this.stray = { segment, hash, length: bytes.length, tornBytes: 0 }
+      if (!succeeds(() => files.remove(path)))
+        this.stray = { segment, hash, length: bytes.length, tornBytes: 0, newestMs: nowMs }
       throw error
     }
     this.newest = segment
     this.path = path
-    return { segment, path, descriptor, day: Math.floor(nowMs / DAY_MS), length: bytes.length, hash }
+    return { segment, path, descriptor, day: Math.floor(nowMs / DAY_MS), newestMs: nowMs, length: bytes.length, hash }
   }
 
   /** A stray file with a complete header is a segment to all readers, so the chain must include it. */

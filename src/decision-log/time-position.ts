@@ -1,11 +1,10 @@
-// Finds the position of a time in a slot's log by binary search. Lines are in the order of their times, unless the
-// clock was set back.
+// Finds the position of a time in a slot's log by binary search. The lines of a segment are in the order of their times,
+// because the writer starts a new segment when the clock is set back.
 import { closeSync, fstatSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { readAt } from './line-hashes.ts'
 import { peekTime } from './record.ts'
-import type { ScanPosition } from './scan.ts'
-import { listSegments, listSlots, stampOf } from './segment-name.ts'
+import { listSegments, listSlots, type SegmentName, stampOf } from './segment-name.ts'
 
 /** Size below which the search stops, a few dozen lines. Also the longest distance to the start of the next line. */
 const PIECE_BYTES = 65_536
@@ -39,15 +38,26 @@ const beginningOf = (path: string, sinceMs: number): number => {
   }
 }
 
+/** Duration in which a request that was in flight when the clock was set back is recorded. */
+const IN_FLIGHT_MS = 60_000
+
 /**
- * Returns the position from which to read all lines since a time (Unix milliseconds); null for the beginning of the
- * slot.
+ * Returns the offset from which to read all lines of a segment since a time (Unix milliseconds). A segment that begins
+ * soon after that time is read completely: its first lines may belong to requests from before the clock was set back.
  */
-export const positionSince = (slotDirectory: string, sinceMs: number): ScanPosition | null => {
+export const offsetSince = (slotDirectory: string, { name, stamp }: SegmentName, sinceMs: number): number =>
+  stamp >= stampOf(sinceMs) && stamp <= stampOf(sinceMs + IN_FLIGHT_MS)
+    ? 0
+    : beginningOf(join(slotDirectory, name), sinceMs)
+
+/**
+ * Returns the segments of a slot that may contain lines since a time (Unix milliseconds), oldest first. No line is newer
+ * than the name of the next segment.
+ */
+export const slotSegmentsSince = (slotDirectory: string, sinceMs: number): SegmentName[] => {
+  const segments = listSegments(slotDirectory)
   const stamp = stampOf(sinceMs)
-  const segment = listSegments(slotDirectory).findLast((one) => one.stamp <= stamp)
-  if (segment === undefined) return null
-  return { segment: segment.name, offset: beginningOf(join(slotDirectory, segment.name), sinceMs) }
+  return segments.filter((_, index) => (segments[index + 1]?.stamp ?? stamp) >= stamp)
 }
 
 export interface SegmentFile {
@@ -58,15 +68,11 @@ export interface SegmentFile {
   readonly size: number
 }
 
-/** A segment ends when the next segment of its slot begins. @throws DecisionDirectoryMissingError */
+/** @throws DecisionDirectoryMissingError */
 export const segmentsSince = (directory: string, sinceMs: number): SegmentFile[] =>
-  listSlots(directory).flatMap((slot) => {
-    const segments = listSegments(join(directory, slot))
-    const stamp = stampOf(sinceMs)
-    return segments.flatMap(({ name }, index) => {
-      const next = segments[index + 1]
-      if (next !== undefined && next.stamp < stamp) return []
+  listSlots(directory).flatMap((slot) =>
+    slotSegmentsSince(join(directory, slot), sinceMs).map(({ name }) => {
       const path = join(directory, slot, name)
-      return [{ slot, name, path, size: statSync(path).size }]
-    })
-  })
+      return { slot, name, path, size: statSync(path).size }
+    }),
+  )

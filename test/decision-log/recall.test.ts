@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { findDecision, recallDecision } from '../../src/decision-log/recall.ts'
-import { positionSince, segmentsSince } from '../../src/decision-log/time-position.ts'
+import { offsetSince, segmentsSince, slotSegmentsSince } from '../../src/decision-log/time-position.ts'
 import type { DecisionRecord } from '../../src/decision-log/types.ts'
 import {
   attestation,
@@ -108,17 +108,19 @@ describe('findDecision', () => {
     const directory = fill('w00')
     for (const seconds of [0, 1, 77, 300, 599]) {
       const sinceMs = START_MS + seconds * 1_000
-      const position = positionSince(join(directory, 'w00'), sinceMs)
-      const text = readFileSync(join(directory, 'w00', position?.segment ?? ''), 'utf8')
-      const before = text.slice(0, position?.offset)
-      const times = [...before.matchAll(/"uuid":"[^"]+","at":(\d+)/g)].map(([, at]) => Number(at))
+      const slotDirectory = join(directory, 'w00')
+      const segment = slotSegmentsSince(slotDirectory, sinceMs)[0]
+      if (segment === undefined) throw new Error('no segment')
+      const offset = offsetSince(slotDirectory, segment, sinceMs)
+      const text = readFileSync(join(slotDirectory, segment.name), 'utf8')
+      const times = [...text.slice(0, offset).matchAll(/"uuid":"[^"]+","at":(\d+)/g)].map(([, at]) => Number(at))
       expect(Math.max(0, ...times)).toBeLessThan(sinceMs)
       // The search ends at a piece of 65,536 bytes.
-      const rest = [...text.slice((position?.offset ?? 0) + 66_000).matchAll(/"uuid":"[^"]+","at":(\d+)/g)]
+      const rest = [...text.slice(offset + 66_000).matchAll(/"uuid":"[^"]+","at":(\d+)/g)]
       expect(Number(rest[0]?.[1] ?? sinceMs)).toBeGreaterThanOrEqual(sinceMs)
     }
-    expect(positionSince(join(directory, 'w00'), START_MS - 10_000)).toBeNull()
-    expect(positionSince(join(directory, 'none'), START_MS)).toBeNull()
+    expect(slotSegmentsSince(join(directory, 'w00'), START_MS - 10_000)).toHaveLength(segmentNames(directory).length)
+    expect(slotSegmentsSince(join(directory, 'none'), START_MS)).toEqual([])
   })
 
   test('finds decisions after a line that exceeds a read, and in slots after a busy one', async () => {
@@ -183,4 +185,41 @@ test('segmentsSince returns the segments of every slot that end after the time',
   expect(since(START_MS + 2.5 * hour).length).toBeLessThan(all.length)
   expect(since(START_MS + 2.5 * hour)).toContain('w00 121112')
   for (const { size } of segmentsSince(directory, 0)) expect(size).toBeGreaterThan(0)
+})
+
+describe('after the clock was set back', () => {
+  const START_AGAIN = [false, true]
+  test.each([2_000, 60_000, 86_400_000].flatMap((backMs) => START_AGAIN.map((again) => [backMs, again] as const)))(
+    'by %p ms, an earlier decision is found (writer opened again: %p)',
+    async (backMs, again) => {
+      const directory = temporaryDirectory()
+      const clock = manualClock()
+      let writer = openTestSegment(directory, { maxBytes: 100_000_000, clock })
+      const append = (first: number, count: number, everyMs: number): void => {
+        for (const number of range(first, first + count)) {
+          writer.append([denial(number, { at: clock.nowMs })])
+          clock.nowMs += everyMs
+        }
+      }
+      append(0, 300, 100)
+      const claimedMs = clock.nowMs
+      append(1_000, 1, 10)
+      clock.nowMs -= backMs
+      if (again) {
+        writer.close()
+        writer = openTestSegment(directory, { maxBytes: 100_000_000, clock })
+      }
+      // Decided for a claim from before the step.
+      append(1_001, 1, 10)
+      append(2_000, 600, 1)
+      clock.nowMs = claimedMs + 1_000
+      append(3_000, 600, 1)
+      writer.close()
+      for (const number of [1_000, 1_001]) {
+        expect((await recallDecision(directory, uuidOf(number), claimedMs - 5_000))?.uuid).toBe(uuidOf(number))
+      }
+      expect(await recallDecision(directory, uuidOf(0), claimedMs - 5_000)).toBeNull()
+      expect((await findDecision(directory, uuidOf(3_599), claimedMs + 1_000))?.uuid).toBe(uuidOf(3_599))
+    },
+  )
 })

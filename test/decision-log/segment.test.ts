@@ -171,8 +171,8 @@ describe('rotation', () => {
     ])
     clock.nowMs -= 3_600_000
     writer.append([attestation(4)])
-    // The time in the name does not decrease, so that names sort in the order of writing.
-    expect(segmentNames(directory)[2]).toBe('20261121T000000.000Z-000003.ndjson')
+    // The name is as new as the last line, so that names sort in the order of writing.
+    expect(segmentNames(directory)[2]).toBe('20261121T000001.000Z-000003.ndjson')
     writer.append([attestation(5)])
     writer.close()
     expect(segmentNames(directory)).toHaveLength(3)
