@@ -55,7 +55,13 @@ export const startFakeBucket = (bucket: string) => {
     return new Response(`${open}${head}${next}${contents.join('')}</ListBucketResult>`)
   }
 
-  const answer = (method: string, key: string, query: URLSearchParams, body: Buffer): Response => {
+  const answer = (
+    method: string,
+    key: string,
+    query: URLSearchParams,
+    body: Buffer,
+    range: string | null,
+  ): Response => {
     const uploadId = query.get('uploadId')
     if (method === 'GET' && query.has('list-type')) return state.floods ? new Response(withoutEnd()) : list(query)
     if (method === 'POST' && query.has('uploads')) {
@@ -84,6 +90,12 @@ export const startFakeBucket = (bucket: string) => {
       return new Response(null, { status: 204 })
     }
     const headers = { etag: etags.get(found) ?? `"${md5(found)}"`, 'last-modified': 'Thu, 01 Jan 2026 00:00:00 GMT' }
+    const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(range ?? '') ?? []
+    if (first !== undefined && !state.endless) {
+      const part = found.subarray(Number(first), Number(last) + 1)
+      if (part.length > 0) return new Response(part, { status: 206, headers })
+      return new Response('<Error><Code>InvalidRange</Code></Error>', { status: 416 })
+    }
     const length = { 'content-length': String(found.length + state.surplus) }
     if (method === 'HEAD') return new Response(null, { headers: { ...headers, ...length } })
     const content = state.endless ? withoutEnd() : Buffer.concat([found, Buffer.alloc(state.surplus, ' ')])
@@ -99,7 +111,7 @@ export const startFakeBucket = (bucket: string) => {
       requests.push(`${request.method} ${key}`)
       const body = Buffer.from(await request.arrayBuffer())
       if (state.failure !== null) return new Response('<Error><Code>Slow</Code></Error>', { status: state.failure })
-      return answer(request.method, key, searchParams, body)
+      return answer(request.method, key, searchParams, body, request.headers.get('range'))
     },
   })
   const endpoint = `http://127.0.0.1:${server.port}`

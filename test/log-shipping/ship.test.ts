@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { nodeNameOf } from '../../src/decision-log/node-name.ts'
+import { parseRecordLine } from '../../src/decision-log/record.ts'
 import { parseShippedName, pieceObject } from '../../src/decision-log/shipped-lines.ts'
 import type { LogRecord, SegmentWriter } from '../../src/decision-log/types.ts'
 import { createShipper, ShippedWrongError, type ShipperOptions } from '../../src/modules/log-shipping/ship.ts'
@@ -14,9 +15,11 @@ import { parseShipPlace, type ShipTarget } from '../../src/object-store/ship-tar
 import {
   attestation,
   attestations,
+  manualClock,
   openTestSegment,
   range,
   removeTemporaryDirectories,
+  START_MS,
   segmentNames,
   temporaryDirectory,
   untilReadersClose,
@@ -435,6 +438,75 @@ describe('names', () => {
     expect(nodeNameOf(temporaryDirectory())).not.toBe(name)
     for (const stranger of ['x', 'n/w00/readme.txt', 'n/w00/a/b', 'N/w00/20261120T101112.123Z-000001.ndjson']) {
       expect(parseShippedName(stranger)).toBeNull()
+    }
+  })
+})
+
+describe.each([
+  ['a folder', folderPlace],
+  ['a bucket', bucketPlace],
+] as const)('a log that lacks lines of its copy in %s', (_, open) => {
+  const LINES = 9
+  /** Ships a log of one segment, then opens another segment after the change of the first. */
+  const shipChanged = async (closed: boolean, change: (path: string, lines: readonly string[]) => void) => {
+    const place = open()
+    writer.close()
+    rmSync(join(log, 'w00'), { recursive: true, force: true })
+    writer = openTestSegment(log)
+    append(1, LINES)
+    if (closed) openTestSegment(log, { clock: manualClock(START_MS + 86_400_000) }).close()
+    await shipperOf(place.target).pass()
+    const copies = new Map(place.names().map((name) => [name, place.bytes(name)]))
+    writer.close()
+    const [first = '', ...later] = segmentNames(log)
+    for (const name of later) rmSync(join(log, 'w00', name))
+    change(join(log, 'w00', first), local(first).toString().split('\n').slice(0, -1))
+    writer = openTestSegment(log, { clock: manualClock(START_MS + 172_800_000) })
+    append(100, 105)
+    return { place, copies, shipper: shipperOf(place.target) }
+  }
+
+  test.each([false, true])(
+    'overwrites no copy, ships other segments and continues elsewhere (closed: %p)',
+    async (closed) => {
+      for (const kept of range(0, LINES)) {
+        const cut = (path: string, lines: readonly string[]): void =>
+          writeFileSync(
+            path,
+            lines
+              .slice(0, kept)
+              .map((line) => `${line}\n`)
+              .join(''),
+          )
+        const { place, copies, shipper } = await shipChanged(closed, cut)
+        for (const pass of [shipper.pass, shipper.pass]) {
+          expect(await pass()).toMatchObject({ complete: false, failure: { name: 'CopyDivergedError' } })
+        }
+        for (const [name, bytes] of copies) expect(place.bytes(name)).toEqual(bytes)
+        expect(place.names()).toContain(pieceObject(NODE, 'w00', segmentNames(log).at(-1) ?? '', 0))
+        for (const name of place.names()) place.remove(name)
+        expect(await shipper.pass()).toEqual({ bytesUnshipped: 0, complete: true, failure: null })
+        expect((await verifyNodes(place.target)).nodes[0]?.decisions).toBe(Math.max(0, kept - 1) + 5)
+      }
+    },
+  )
+
+  test('overwrites no copy after a line and the links after it were changed', async () => {
+    for (const changed of range(1, LINES)) {
+      const forge = (path: string, lines: readonly string[]): void => {
+        rmSync(path)
+        const forged = openTestSegment(log)
+        forged.append(
+          lines.slice(1).map((line, index) => {
+            const { record } = parseRecordLine(line)
+            return index + 1 === changed ? { ...record, at: record.at + 1 } : record
+          }),
+        )
+        forged.close()
+      }
+      const { place, copies, shipper } = await shipChanged(false, forge)
+      expect(await shipper.pass()).toMatchObject({ complete: false, failure: { name: 'CopyDivergedError' } })
+      for (const [name, bytes] of copies) expect(place.bytes(name)).toEqual(bytes)
     }
   })
 })

@@ -11,8 +11,9 @@ import {
   pieceObject,
   segmentObject,
 } from '../../decision-log/shipped-lines.ts'
-import { NamedError } from '../../lib/named-error.ts'
+import { DetailedError, NamedError } from '../../lib/named-error.ts'
 import { type ContentDigest, digestOf, type ShipTarget } from '../../object-store/ship-target.ts'
+import { hasOtherLine } from './compare-copy.ts'
 
 interface ShipProgress {
   readonly node: string
@@ -42,6 +43,9 @@ export interface ShipperOptions {
 
 export class ShippedWrongError extends NamedError {}
 
+/** The copy is the only place of some lines. The operator must move it away. */
+export class CopyDivergedError extends DetailedError {}
+
 /** Shipped part of an open segment, from its start without gaps. */
 interface Tail {
   start: number
@@ -68,6 +72,9 @@ export const createShipper = (options: ShipperOptions) => {
   const done = new Set<string>()
   const tails = new Map<string, Tail>()
   const pieces = new Map<string, Set<string>>()
+  /** Objects without lines that the log lacks, and objects with such lines. */
+  const compared = new Set<string>()
+  const diverged = new Set<string>()
   let isKnown = false
   let segments = 0
   let bytes = 0
@@ -84,7 +91,9 @@ export const createShipper = (options: ShipperOptions) => {
     const sizes = new Map<string, number>()
     const digests = new Set<string>()
     const found = await target.list(`${node}/`)
-    for (const known of [done, tails, pieces]) known.clear()
+    for (const known of [done, tails, pieces, compared]) known.clear()
+    const names = new Set(found.map(({ name }) => name))
+    for (const name of diverged) if (!names.has(name)) diverged.delete(name)
     for (const { name, bytes: size } of found) {
       const parsed = parseShippedName(name)
       if (parsed === null) continue
@@ -101,14 +110,30 @@ export const createShipper = (options: ShipperOptions) => {
     isKnown = true
   }
 
+  /** Call before an object is replaced or removed. @throws CopyDivergedError */
+  const requireContained = async (slot: string, segment: string, object: string, start: number): Promise<void> => {
+    if (compared.has(object)) return
+    const copy = { target, object, start, pieceAt: (offset: number) => pieceObject(node, slot, segment, offset) }
+    if (diverged.has(object) || (await hasOtherLine(copy, pathOf(slot, segment)))) {
+      diverged.add(object)
+      throw new CopyDivergedError(
+        `the copy ${object} has lines that this log lacks and is not overwritten: move the folder ${node}/ away`,
+      )
+    }
+    compared.add(object)
+  }
+
   /** Uploads the content unless the object has it already. */
-  const put = async (name: string, content: Blob): Promise<ContentDigest> => {
+  const put = async (name: string, content: Blob, beforeReplacing?: () => Promise<void>): Promise<ContentDigest> => {
     const digest = await digestOf(content.stream())
-    if (await target.isIntact(name, digest)) return digest
-    await target.put(name, content)
-    if (!(await target.isIntact(name, digest)))
-      throw new ShippedWrongError('the uploaded content differs from the original')
-    bytes += digest.bytes
+    if (!(await target.isIntact(name, digest))) {
+      await beforeReplacing?.()
+      await target.put(name, content)
+      if (!(await target.isIntact(name, digest)))
+        throw new ShippedWrongError('the uploaded content differs from the original')
+      bytes += digest.bytes
+    }
+    compared.add(name)
     return digest
   }
 
@@ -122,8 +147,9 @@ export const createShipper = (options: ShipperOptions) => {
     while (tail.end < length) {
       if (tail.end - tail.start >= pieceBytes) tail.start = tail.end
       const end = Math.min(length, tail.start + pieceBytes)
-      const object = pieceObject(node, slot, name, tail.start)
-      await put(object, Bun.file(path).slice(tail.start, end))
+      const { start } = tail
+      const object = pieceObject(node, slot, name, start)
+      await put(object, Bun.file(path).slice(start, end), () => requireContained(slot, name, object, start))
       piecesOf(key).add(object)
       tail.end = end
     }
@@ -139,7 +165,12 @@ export const createShipper = (options: ShipperOptions) => {
     const key = keyOf(slot, name)
     if (!done.has(key)) {
       const bytesBefore = bytes
-      const { sha256 } = await put(segmentObject(node, slot, name), Bun.file(pathOf(slot, name)))
+      for (const piece of [...piecesOf(key)].sort()) {
+        const parsed = parseShippedName(piece)
+        if (parsed?.kind === 'piece') await requireContained(slot, name, piece, parsed.offset)
+      }
+      const object = segmentObject(node, slot, name)
+      const { sha256 } = await put(object, Bun.file(pathOf(slot, name)), () => requireContained(slot, name, object, 0))
       await put(digestObject(node, slot, name), new Blob([`${sha256}  ${name}\n`]))
       done.add(key)
       if (bytes > bytesBefore) segments += 1
@@ -179,7 +210,7 @@ export const createShipper = (options: ShipperOptions) => {
           await work()
         } catch (error) {
           failure ??= error
-          failures += 1
+          if (!(error instanceof CopyDivergedError)) failures += 1
         }
       }
       const shipTails = async (): Promise<void> => {
@@ -206,8 +237,8 @@ export const createShipper = (options: ShipperOptions) => {
         }
         const bytesUnshipped = countUnshipped()
         // The target may differ from the recorded state.
-        if (failures > 0) isKnown = false
-        return { bytesUnshipped, complete: failures === 0, failure }
+        if (failure !== null) isKnown = false
+        return { bytesUnshipped, complete: failure === null, failure }
       } catch (error) {
         isKnown = false
         return { bytesUnshipped: countIfReadable(), complete: false, failure: failure ?? error }

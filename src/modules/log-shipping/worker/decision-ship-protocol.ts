@@ -15,7 +15,7 @@ export interface ShipReport {
   readonly bytesUnshipped: number | null
   readonly bytesShipped: number
   readonly segmentsShipped: number
-  /** Contains only the error's class, because its text may contain anything. Null if the pass succeeded. */
+  /** Omits the text of other errors than CopyDivergedError, because it may contain anything. Null without a failure. */
   readonly errorClass: string | null
 }
 

@@ -4,7 +4,7 @@ import { listenForOrders, stayInBackground } from '../../../../workers/backgroun
 import { nodeNameOf } from '../../../decision-log/node-name.ts'
 import { errorClassOf } from '../../../lib/named-error.ts'
 import { openShipTarget } from '../../../object-store/ship-access.ts'
-import { createShipper } from '../ship.ts'
+import { CopyDivergedError, createShipper } from '../ship.ts'
 import type { ShipInput, ShipOrder, ShipReport } from './decision-ship-protocol.ts'
 
 const LONGEST_WAIT_MS = 300_000
@@ -24,6 +24,9 @@ const shipper = createShipper({
 })
 let waitMs = intervalMs
 
+const textOf = (failure: unknown): string =>
+  failure instanceof CopyDivergedError ? `${failure.name}: ${failure.detail}` : errorClassOf(failure)
+
 const pass = async (): Promise<number> => {
   const startedMs = monotonicMs()
   const { complete, bytesUnshipped, failure } = await shipper.pass()
@@ -34,7 +37,7 @@ const pass = async (): Promise<number> => {
     bytesUnshipped,
     bytesShipped: bytes,
     segmentsShipped: segments,
-    errorClass: failure === null ? null : errorClassOf(failure),
+    errorClass: failure === null ? null : textOf(failure),
   }
   process.send?.(report)
   waitMs = complete ? intervalMs : Math.min(waitMs * 2, LONGEST_WAIT_MS)
