@@ -1,4 +1,5 @@
 // One version of a list in immutable shared memory. Entries added and removed since are sent separately.
+import { secondsSince } from '../lib/time.ts'
 import { type AddressSet, openAddressSet } from './address-set.ts'
 
 export interface ListImage {
@@ -31,14 +32,11 @@ export const openListImage = ({ entries, added, removed }: ListImage): ListMembe
   }
 }
 
-/** Returns the seconds since the last confirmation: 0 for a list kept by people, null before the first. */
+/** Returns the seconds since the last confirmation: 0 for a list kept by people, null if the time is unknown. */
 export const listAgeSeconds = (
   { keptBy, confirmedAtSeconds }: { readonly keptBy: string; readonly confirmedAtSeconds: number | null },
   nowSeconds: number,
-): number | null => {
-  if (keptBy === 'people') return 0
-  return confirmedAtSeconds === null ? null : Math.max(0, nowSeconds - confirmedAtSeconds)
-}
+): number | null => (keptBy === 'people' ? 0 : secondsSince(confirmedAtSeconds, nowSeconds))
 
 /** Reads an organization's lists by name. Its own list hides a shared list of the same name. */
 export const readListImages = (images: readonly ListImage[], unixSeconds: () => number) => {

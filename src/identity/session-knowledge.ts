@@ -1,4 +1,5 @@
 import type { Session } from '../domain/session.ts'
+import { secondsSince } from '../lib/time.ts'
 import type { DecidedSession, SessionKnowledge } from '../policy/types/session-facts.ts'
 import type { EvidenceService } from './evidence-types.ts'
 import { type KnownOfSession, sessionFactsOf } from './session-facts.ts'
@@ -39,19 +40,21 @@ export const createSessionKnowledge = ({
     checks: await store.sessionChecks.list(session.organizationId, session.id),
     hits: await store.screeningChecks.hits(session.organizationId, session.id),
   })
-  const listAges = async (atSeconds: number): Promise<readonly (number | null)[]> =>
-    (await store.screeningLists.list()).map(({ confirmedAtSeconds }) =>
-      confirmedAtSeconds === null ? null : Math.max(0, atSeconds - confirmedAtSeconds),
-    )
+  const listTimes = async (): Promise<readonly (number | null)[]> =>
+    (await store.screeningLists.list()).map(({ confirmedAtSeconds }) => confirmedAtSeconds)
 
   return {
-    factsOf: async (session, atSeconds) =>
-      sessionFactsOf({ ...(await known(session)), listAges: await listAges(atSeconds), atSeconds }),
+    factsOf: async (session, atSeconds) => {
+      const listAges = (await listTimes()).map((confirmed) => secondsSince(confirmed, atSeconds))
+      return sessionFactsOf({ ...(await known(session)), listAges, atSeconds })
+    },
 
     decidedByPeople: async (organizationId, time) => {
       const decided: DecidedSession[] = []
       // The lists' age at that time isn't stored.
-      const ages = await listAges(time.untilSeconds)
+      const ages = (await listTimes()).map((confirmed) =>
+        confirmed === null ? null : Math.max(0, time.untilSeconds - confirmed),
+      )
       for (const { session, decidedAtSeconds: atSeconds } of await store.sessions.findDecidedByPeople(
         organizationId,
         time,

@@ -104,6 +104,13 @@ export const createSteadyClock = ({ unixSeconds, monotonicMs }: Clock): (() => v
   }
 }
 
+/** Maximum difference between the clocks of processes for which a later time counts as the present. */
+export const CLOCK_DIFFERENCE_SECONDS = 60
+
+/** Returns the seconds since an event; null if there was none, or if the clock was ahead and the time is unknown. */
+export const secondsSince = (atSeconds: number | null, nowSeconds: number): number | null =>
+  atSeconds === null || atSeconds > nowSeconds + CLOCK_DIFFERENCE_SECONDS ? null : Math.max(0, nowSeconds - atSeconds)
+
 /** Returns the UTC day as YYYY-MM-DD. */
 export const dayOf = (nowSeconds: number): string => new Date(nowSeconds * 1000).toISOString().slice(0, 10)
 

@@ -112,6 +112,14 @@ describe('a confirmation', () => {
     expect(await post('/me/totp')).toBe(403)
   })
 
+  test('made while the clock was ahead ends when the clock is right', async () => {
+    harness.clock.step(3_600)
+    expect((await confirm()).status).toBe(204)
+    expect(await post('/me/totp')).toBe(200)
+    harness.clock.step(-3_600)
+    expect(await post('/me/totp')).toBe(403)
+  })
+
   test('replaces the cookie of the session, and the previous cookie is invalid', async () => {
     const stolen = ada.cookie
     harness.clock.advance(301)

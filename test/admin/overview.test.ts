@@ -106,6 +106,8 @@ describe('the overview', () => {
     expect(growsOld(source, 1_200)).toBe(false)
     expect(growsOld(source, 1_201)).toBe(true)
     expect(growsOld({ ...source, failure: 'no answer' }, 1_001)).toBe(true)
+    // The source was read while the clock was ahead.
+    expect(growsOld(source, 900)).toBe(true)
   })
 })
 

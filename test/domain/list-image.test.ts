@@ -29,8 +29,11 @@ test('people’s lists have no age, a source’s the time since it was confirmed
       listImage([ALICE], { name: 'people' }),
       listImage([ALICE], { id: 'list_2', name: 'read', keptBy: 'source', confirmedAtSeconds: NOW_SECONDS - 90 }),
       listImage([ALICE], { id: 'list_3', name: 'unread', keptBy: 'source', confirmedAtSeconds: null }),
+      listImage([ALICE], { id: 'list_4', name: 'ahead', keptBy: 'source', confirmedAtSeconds: NOW_SECONDS + 60 }),
+      listImage([ALICE], { id: 'list_5', name: 'wrong', keptBy: 'source', confirmedAtSeconds: NOW_SECONDS + 61 }),
     ],
     () => NOW_SECONDS,
   )
   expect(['people', 'read', 'unread', 'unknown'].map(lists.ageSeconds)).toEqual([0, 90, null, null])
+  expect(['ahead', 'wrong'].map(lists.ageSeconds)).toEqual([0, null])
 })

@@ -1,5 +1,5 @@
 // Sessions of the dashboard: identified by a cookie, and extended by use up to twelve hours.
-import type { Clock } from '../../lib/time.ts'
+import { type Clock, secondsSince } from '../../lib/time.ts'
 import type { UserSession, UserSessionState } from '../../store/accounts/user-sessions.ts'
 import type { User } from '../../store/accounts/users.ts'
 import type { Store } from '../../store/store.ts'
@@ -111,7 +111,7 @@ export const createSessions = ({ store, clock, cookies }: SessionsDependencies) 
     },
 
     isConfirmed: ({ confirmedAtSeconds }: UserSession): boolean =>
-      clock.unixSeconds() - confirmedAtSeconds <= CONFIRMED_SECONDS,
+      (secondsSince(confirmedAtSeconds, clock.unixSeconds()) ?? Number.POSITIVE_INFINITY) <= CONFIRMED_SECONDS,
   }
 }
 

@@ -1,6 +1,6 @@
 // Items of an organization that wait, fail or expire soon. Counts come from an index and stop at a limit.
 import { apiKeyStatus } from '../../domain/api-key.ts'
-import { isoTime } from '../../lib/time.ts'
+import { isoTime, secondsSince } from '../../lib/time.ts'
 import type { ListSource } from '../../store/lists/list-sources.ts'
 import type { WebhookMessage } from '../../store/webhooks/webhook-messages.ts'
 import { mayDeployment, mayIn } from '../actor.ts'
@@ -136,7 +136,8 @@ export const growsOld = (
   nowSeconds: number,
 ): boolean =>
   failure !== null ||
-  (confirmedAtSeconds !== null && nowSeconds - confirmedAtSeconds > INTERVALS_MISSED * intervalSeconds)
+  (confirmedAtSeconds !== null &&
+    (secondsSince(confirmedAtSeconds, nowSeconds) ?? Number.POSITIVE_INFINITY) > INTERVALS_MISSED * intervalSeconds)
 
 export const OVERVIEW_ROUTES = [
   route('countWaiting', 'GET', '/organizations/{organization}/waiting', {

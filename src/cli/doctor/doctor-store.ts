@@ -1,7 +1,7 @@
 // `countersign doctor` on the store: projects without an active policy, outdated data, and the database clock.
 
 import { CommandFailedError } from '../../command-line/output.ts'
-import { type Clock, durationText } from '../../lib/time.ts'
+import { type Clock, durationText, secondsSince } from '../../lib/time.ts'
 import { PROGRAM } from '../../program/labels.ts'
 import type { Finding } from '../../setup/finding.ts'
 import { readDatabaseClock } from '../../store/database-clock.ts'
@@ -38,9 +38,12 @@ const inspectLists = async ({ lists, listSources, organizations }: Store, nowSec
     if (list === undefined) return []
     const slug = list.organizationId === null ? null : (slugs.get(list.organizationId) ?? '')
     const subject = slug === null ? list.name : `${slug}: ${list.name}`
-    const age = source.confirmedAtSeconds === null ? null : nowSeconds - source.confirmedAtSeconds
-    const said =
-      age === null ? 'the source was never read completely' : `confirmed by the source ${durationText(age)} ago`
+    const age = secondsSince(source.confirmedAtSeconds, nowSeconds)
+    const unknown =
+      source.confirmedAtSeconds === null
+        ? 'the source was never read completely'
+        : 'the source was read while the clock was ahead'
+    const said = age === null ? unknown : `confirmed by the source ${durationText(age)} ago`
     const reason = source.failure === null ? '' : `, and the last attempt failed: ${source.failure}`
     const isOld = age === null || age > Math.max(LIST_OLD_SECONDS, 2 * source.intervalSeconds)
     if (!isOld && reason === '') return [{ check: 'list', subject, result: 'ok', detail: said }]

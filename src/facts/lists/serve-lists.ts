@@ -1,7 +1,7 @@
 // Keeps the lists in shared memory. If a change can't be read in time, the list is published as not current, so that no
 // decision uses outdated content.
 import { type ListImage, type ListMembers, openListImage } from '../../domain/list-image.ts'
-import { type Clock, systemTimers, type Timers } from '../../lib/time.ts'
+import { type Clock, secondsSince, systemTimers, type Timers } from '../../lib/time.ts'
 import { createListUpdates } from './list-updates.ts'
 import { createListReader, ListMovedError, type ReadList, type StoredLists, unread } from './read-stored-list.ts'
 
@@ -131,8 +131,7 @@ export const createServedLists = (dependencies: ServedListsDependencies) => {
         name: row.name,
         entryCount: row.entryCount,
         keptBy: image.keptBy,
-        ageSeconds:
-          image.confirmedAtSeconds === null ? null : Math.max(0, clock.unixSeconds() - image.confirmedAtSeconds),
+        ageSeconds: secondsSince(image.confirmedAtSeconds, clock.unixSeconds()),
         current: image.current,
       })),
     memberships: (): readonly ListMembership[] =>

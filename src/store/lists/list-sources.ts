@@ -1,6 +1,7 @@
 // Sources of lists, with schedules and latest results. Results with the token of an outdated lease are discarded.
 import { randomBase62 } from '../../domain/identifier.ts'
 import type { ListFormat, Reach } from '../../domain/list.ts'
+import { CLOCK_DIFFERENCE_SECONDS } from '../../lib/time.ts'
 import { recordChange } from '../changes.ts'
 import { computed, flag, hidden, integer, nullable, sql, text, typed } from '../columns.ts'
 import type { TableScope, TransactionScope } from '../copy/table-scope.ts'
@@ -104,10 +105,16 @@ export const createListSourceTable = (scope: TableScope) => {
     /** Skips owners with a leased source, so that slow sources delay only their own organization. */
     takeDue: async (leaseSeconds: number): Promise<ListSource | null> => {
       const now = scope.nowSeconds()
-      const due = { dueAtSeconds: sql`<= ${now}`, leasedUntilSeconds: sql`<= ${now}` }
+      // Times beyond the interval or lease were written while the clock was ahead.
+      const last = now + CLOCK_DIFFERENCE_SECONDS
+      const leased = sql`BETWEEN ${now + 1} AND ${last + leaseSeconds}`
+      const due = {
+        dueAtSeconds: sql`NOT BETWEEN ${now + 1} AND ${last} + interval_seconds`,
+        leasedUntilSeconds: sql`NOT ${leased}`,
+      }
       const isFree = sql`(SELECT COALESCE(organization_id, '') FROM lists WHERE id = list_id) NOT IN (
           SELECT COALESCE(organization_id, '') FROM lists JOIN list_sources AS leased ON leased.list_id = lists.id
-          WHERE leased.leased_until_seconds > ${now})`
+          WHERE leased.leased_until_seconds ${leased})`
       // Usually no source is due, and nothing is written.
       const [candidate] = await LIST_SOURCES.list(scope, due, { by: ['dueAtSeconds'], limit: 1 }, isFree)
       if (candidate === undefined) return null

@@ -2,6 +2,7 @@
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { randomBase62 } from '../../domain/identifier.ts'
 import { DUTY_LIST_NAMES, isListName, type Reach, sharedListName } from '../../domain/list.ts'
+import { CLOCK_DIFFERENCE_SECONDS } from '../../lib/time.ts'
 import { recordChange } from '../changes.ts'
 import { bytes, columnsOf, computed, hidden, integer, json, nullable, sql, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -177,7 +178,13 @@ export const createScreeningListTable = (scope: TableScope) => ({
 
   takeDue: async (leaseSeconds: number): Promise<ScreeningList | null> => {
     const now = scope.nowSeconds()
-    const due = { dueAtSeconds: sql`<= ${now}`, leasedUntilSeconds: sql`<= ${now}`, urls: sql`<> '[]'` }
+    // Times beyond the interval or lease were written while the clock was ahead.
+    const last = now + CLOCK_DIFFERENCE_SECONDS
+    const due = {
+      dueAtSeconds: sql`NOT BETWEEN ${now + 1} AND ${last} + interval_seconds`,
+      leasedUntilSeconds: sql`NOT BETWEEN ${now + 1} AND ${last + leaseSeconds}`,
+      urls: sql`<> '[]'`,
+    }
     const [candidate] = await LISTS.list(scope, due, { by: ['dueAtSeconds'], limit: 1 })
     if (candidate === undefined) return null
     const lease = { leasedUntilSeconds: now + leaseSeconds, token: randomBase62(16) }

@@ -1,4 +1,4 @@
-import { durationText } from '../../../lib/time.ts'
+import { durationText, secondsSince } from '../../../lib/time.ts'
 import type { Inspection } from '../../../module-interface/module.ts'
 import { PROGRAM } from '../../../program/labels.ts'
 import type { Finding } from '../../../setup/finding.ts'
@@ -10,8 +10,13 @@ const LIST_OLD_SECONDS = 2 * 86_400
 const inspectLists = async ({ screeningLists }: Store, nowSeconds: number): Promise<Finding[]> =>
   (await screeningLists.list()).map(({ name, urls, confirmedAtSeconds, intervalSeconds, failure }): Finding => {
     const subject = `screening ${name}`
-    const age = confirmedAtSeconds === null ? null : nowSeconds - confirmedAtSeconds
-    const said = age === null ? 'never read' : `confirmed ${durationText(age)} ago`
+    const age = secondsSince(confirmedAtSeconds, nowSeconds)
+    const said =
+      age === null
+        ? confirmedAtSeconds === null
+          ? 'never read'
+          : 'read while the clock was ahead'
+        : `confirmed ${durationText(age)} ago`
     const reason = failure === null ? '' : `, and the last attempt failed: ${failure}`
     const isOld = age === null || age > Math.max(LIST_OLD_SECONDS, 2 * intervalSeconds)
     if (!isOld && reason === '') return { check: 'list', subject, result: 'ok', detail: said }

@@ -2,7 +2,7 @@
 
 import type { Lead } from '../../../cluster/leader.ts'
 import { fetchFiles } from '../../../facts/lists/fetch-files.ts'
-import type { Clock } from '../../../lib/time.ts'
+import { type Clock, secondsSince } from '../../../lib/time.ts'
 import type { ScreeningList, ScreeningListTable } from '../../../store/lists/screening-lists.ts'
 import type { Logger } from '../../../telemetry/log.ts'
 import { publisherOf, SCREENING_FORMATS } from '../formats/publishers.ts'
@@ -86,7 +86,7 @@ export const refreshScreeningLists = async (
     }
     const retrySeconds = signal.aborted ? 0 : Math.min(list.intervalSeconds, RETRY_SECONDS)
     await lists.fail(list, result.failure, clock.unixSeconds() + retrySeconds)
-    const ageSeconds = list.confirmedAtSeconds === null ? null : clock.unixSeconds() - list.confirmedAtSeconds
+    const ageSeconds = secondsSince(list.confirmedAtSeconds, clock.unixSeconds())
     log.error('could not read a sanctions list', { list: list.name, failure: result.failure, ageSeconds })
   }
 }

@@ -9,7 +9,7 @@ import { FieldInvalidError } from '../../../domain/errors.ts'
 import { sharedListName } from '../../../domain/list.ts'
 import { HIT_STATES } from '../../../domain/screening-hit.ts'
 import { counted } from '../../../lib/counted.ts'
-import { isoTime } from '../../../lib/time.ts'
+import { isoTime, secondsSince } from '../../../lib/time.ts'
 import type { EndedHit, StoredHit } from '../../../store/lists/screening-checks.ts'
 import type { ScreeningList } from '../../../store/lists/screening-lists.ts'
 import type { Tables } from '../../../store/store.ts'
@@ -57,7 +57,7 @@ const showList = (list: ScreeningList, nowSeconds: number): Static<typeof SCREEN
   sha256: list.version?.sha256 ?? null,
   changed_at: timeOrNull(list.version?.createdAtSeconds ?? null),
   confirmed_at: timeOrNull(list.confirmedAtSeconds),
-  age_seconds: list.confirmedAtSeconds === null ? null : Math.max(0, nowSeconds - list.confirmedAtSeconds),
+  age_seconds: secondsSince(list.confirmedAtSeconds, nowSeconds),
   attempted_at: timeOrNull(list.attemptedAtSeconds),
   failure: list.failure,
 })

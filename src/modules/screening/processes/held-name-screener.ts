@@ -1,6 +1,6 @@
 // The process that indexes the names of all lists, in the leader only. Calls during startup wait for it.
 import { ComparisonChangedError } from '../../../identity/checks/checks.ts'
-import type { Clock } from '../../../lib/time.ts'
+import { type Clock, secondsSince } from '../../../lib/time.ts'
 import type { ScreeningListTable } from '../../../store/lists/screening-lists.ts'
 import type { FactMetrics } from '../../../telemetry/fact-metrics.ts'
 import type { Logger } from '../../../telemetry/log.ts'
@@ -93,7 +93,7 @@ export const createHeldNameScreener = ({ lists, processes, clock, log }: HeldNam
       metrics = inUse.map(({ name, version, confirmedAtSeconds }) => ({
         name: `screening ${name}`,
         entries: version?.entries ?? 0,
-        ageSeconds: confirmedAtSeconds === null ? null : Math.max(0, clock.unixSeconds() - confirmedAtSeconds),
+        ageSeconds: secondsSince(confirmedAtSeconds, clock.unixSeconds()),
       }))
       const versions = versionsOf(inUse)
       newestKey = JSON.stringify(versions)
