@@ -351,6 +351,21 @@ describe('shipped copies', () => {
     expect([sound.code, sound.out]).toEqual([0, expect.stringMatching(/tree: (\d+) of \1 lines compared: ok\n$/)])
   })
 
+  test('may lack the newest file of a slot, which has no decision yet, and no other', async () => {
+    await ship()
+    for (const slot of ['w00', 'w07']) openTestSegment(log(), { slot }).close()
+    await makeHead()
+    await ship()
+    const sound = await verify('--from', 'shipped')
+    expect([sound.code, sound.out.match(/the file is missing, with 1 lines .*: not copied yet, or removed/g)]).toEqual([
+      0,
+      [expect.any(String), expect.any(String)],
+    ])
+    rmSync(join(placesIn(root).shipped, TEST_NODE, 'w00'), { recursive: true })
+    mkdirSync(join(placesIn(root).shipped, TEST_NODE, 'w00'))
+    expect((await verify('--from', 'shipped')).code).toBe(1)
+  })
+
   test('without a closed file or a node are a problem', async () => {
     await ship()
     rmSync(join(placesIn(root).shipped, TEST_NODE, 'w01'), { recursive: true })

@@ -201,16 +201,24 @@ export const createLogComparison = (options: LogComparison) => {
           else found.newer += length
         }
       }
+      let newest = { number: files.at(-1)?.number ?? -1, report: '' }
       for (const place of [...held.values()].flat()) {
         const lines = linesOf(await readSpans(place))
-        const stamp = parseSegmentName(place.segment)?.stamp ?? ''
+        const { stamp, number } = parseSegmentName(place.segment) ?? { stamp: '', number: -1 }
         if (lines === 0) continue
-        if (archivedBefore !== null && stamp < archivedBefore) found.elsewhere += lines
-        else
-          found.problems.push(
-            `${namesNodes ? `${place.node}/` : ''}${slot}/${place.segment}: the file is missing, with ${lines} lines that the tree contains`,
-          )
+        if (archivedBefore !== null && stamp < archivedBefore) {
+          found.elsewhere += lines
+          continue
+        }
+        const node = namesNodes ? `${place.node}/` : ''
+        const report = `${node}${slot}/${place.segment}: the file is missing, with ${lines} lines that the tree contains`
+        if (mayBeBehind && number > newest.number) {
+          if (newest.report !== '') found.problems.push(newest.report)
+          newest = { number, report }
+        } else found.problems.push(report)
       }
+      // A file is copied with its first decision.
+      if (newest.report !== '') found.warnings.push(`${newest.report}: not copied yet, or removed`)
     }
   }
 }
