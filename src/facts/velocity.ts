@@ -16,6 +16,9 @@ export interface VelocityTicket {
 /** Parts per window. The oldest part counts until it is completely outside the window. */
 const PARTS = 60
 
+/** Parts above which expired parts are deleted. Others count again after a clock that was ahead is set right. */
+const PARTS_KEPT = 2 * PARTS
+
 /** Slack for clocks: more than the time difference between concurrent requests. */
 const CLOCK_SLACK_SECONDS = 60
 
@@ -61,7 +64,7 @@ const factsOf = (history: History, windowSeconds: number, chainName: string, now
   const parts = history.windows.get(windowSeconds)
   for (const [number, { total }] of parts ?? []) {
     if ((number + 1) * width <= nowSeconds - windowSeconds) {
-      parts?.delete(number)
+      if (parts !== undefined && parts.size > PARTS_KEPT) parts.delete(number)
       continue
     }
     count += total.count
@@ -209,7 +212,7 @@ export const createVelocityCounters = ({ maxWallets = 100_000 }: VelocityOptions
         settle: (compliant) => {
           add(history.pending, chain.name, -1, -value)
           if (compliant) record(history, subject, windowsSeconds, value)
-          else if (history.pending.count === 0 && history.expiresAtSeconds <= nowSeconds) histories.delete(key)
+          else if (history.pending.count === 0 && history.windows.size === 0) histories.delete(key)
         },
       }
     },

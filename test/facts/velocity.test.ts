@@ -212,3 +212,15 @@ describe('room', () => {
     expect(counters.begin(subject({ from: '0x02' }), [HOUR])).not.toBeNull()
   })
 })
+
+test('a clock that is ahead for a moment deletes no counts, and expired counts take bounded space', () => {
+  const counters = createVelocityCounters()
+  for (const _ of [1, 2, 3]) counters.begin(subject(), [HOUR])?.settle(true)
+  expect(facts(counters, { nowSeconds: NOW + 3 * HOUR })?.count).toBe(0)
+  expect(facts(counters, { nowSeconds: NOW + 10 })?.count).toBe(3)
+  for (let minute = 0; minute < 180; minute += 1) {
+    counters.begin(subject({ nowSeconds: NOW + minute * 60 }), [HOUR])?.settle(true)
+  }
+  expect(facts(counters, { nowSeconds: NOW + 3 * HOUR })?.count).toBe(60)
+  expect(facts(counters)?.count).toBeLessThan(183)
+})
