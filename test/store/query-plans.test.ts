@@ -63,13 +63,16 @@ const FILL = [
      next_attempt_at_seconds, claimed_until_seconds, created_at_seconds, settled_at_seconds)
    SELECT 'message' || n, 'org', 'endpoint' || (2 + n % 39), 'session1', 1, 'x', '{}', 'dead', 1, 0, 0, n, n
    FROM generate_series(1, ${ROWS}) AS n`,
+  `INSERT INTO audit_log (sequence, at_seconds, organization_id, actor, actor_name, action, subject, detail, request_id,
+     previous_hash, hash) SELECT n, n, 'org', 'x', 'x', CASE WHEN n % 9 = 0 THEN 'key.issue' ELSE 'x' END, 'key' || n,
+     '{}', 'x', 'x', 'x' FROM generate_series(1, ${ROWS}) AS n`,
   `INSERT INTO deployment (name, value) VALUES ('pairwise_user_key', '${'00'.repeat(32)}')`,
   'ANALYZE',
 ]
 
 /** Sequential scans of the filled tables. Nearly empty tables may be scanned. */
 const FILLED =
-  /Seq Scan on (api_keys|sessions|session_(wallets|events|tokens)|idempotency|changes|polic|projects|bindings|webhook_messages)/
+  /Seq Scan on (api_keys|audit_log|sessions|session_(wallets|events|tokens)|idempotency|changes|polic|projects|bindings|webhook_messages)/
 
 const define = POSTGRES_MISSING === null ? describe : describe.skip
 
@@ -123,6 +126,7 @@ define(`plans of PostgreSQL${POSTGRES_MISSING === null ? '' : ` (${POSTGRES_MISS
   const standings = () => createWalletStandings(database, () => 'user')
   const HOT: readonly (readonly [string, (scope: ReturnType<typeof databaseScope>) => Promise<unknown>])[] = [
     ['finding a key', (scope) => createApiKeyTable(scope).findForAuthentication('key7')],
+    ['finding the recipient of a key', (scope) => createApiKeyTable(scope).findRecipient('key9')],
     ['loading a project', () => createPolicySource(database).loadProjectTarget('org', 'x-7')],
     ['loading a binding', () => createPolicySource(database).loadBindingTarget('org', 'base', WALLET)],
     ['claiming an idempotency key', (scope) => claimKey(scope)],

@@ -360,6 +360,17 @@ const messageIndexes: Migration = {
   ],
 }
 
+/** Indexes for the recipient of a key, which is read while other writes wait. */
+const recipientIndexes: Migration = {
+  number: 51,
+  name: 'recipient-indexes',
+  worksWith: 50,
+  statements: () => [
+    `CREATE INDEX audit_log_of_recipients ON audit_log (subject) WHERE action IN ('key.issue', 'key.regenerate')`,
+    `CREATE INDEX api_keys_by_successor ON api_keys (replaced_by_key_id) WHERE replaced_by_key_id IS NOT NULL`,
+  ],
+}
+
 export const MIGRATIONS_FROM_29: readonly Migration[] = [
   linkProof,
   completionOverride,
@@ -383,4 +394,5 @@ export const MIGRATIONS_FROM_29: readonly Migration[] = [
   storedReads,
   processModules,
   messageIndexes,
+  recipientIndexes,
 ]

@@ -1,0 +1,20 @@
+// Plans of statements that run while other writes wait: an index leads to the rows that they need.
+import { afterAll, expect, test } from 'bun:test'
+import { SELECT_RECIPIENT } from '../../src/store/organizations/api-keys.ts'
+import { openTemporaryStore } from './temporary-store.ts'
+
+const temporary = await openTemporaryStore()
+afterAll(() => temporary.remove())
+
+const WIDE = /^SCAN (?!handover|CONSTANT ROW)|\(organization_id=\?\)$/
+
+const wideStepsOf = async (sql: string): Promise<string[]> => {
+  const parameters = Array.from({ length: sql.split('?').length - 1 }, () => 'x')
+  const plan = await temporary.store.database.query<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, parameters)
+  expect(plan).not.toBeEmpty()
+  return plan.map(({ detail }) => detail).filter((step) => WIDE.test(step))
+}
+
+test.skipIf(temporary.store.kind === 'postgres')('the recipient of a key is found by indexes', async () => {
+  expect(await wideStepsOf(SELECT_RECIPIENT)).toEqual([])
+})
