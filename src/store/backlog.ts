@@ -45,11 +45,12 @@ export const createBacklogs = (ownMaximum: number, monotonicMs: () => number) =>
       backlogs.set(owner, backlog)
       backlog.add()
     },
-    remove: (owner: string): void => {
+    remove: (owner: string, count?: number): void => {
       const backlog = backlogs.get(owner)
-      backlog?.remove()
+      backlog?.remove(count)
       if (backlog?.size === 0) backlogs.delete(owner)
     },
+    sizeOf: (owner: string): number => backlogs.get(owner)?.size ?? 0,
     waitMs: (owner: string): number | null => {
       const backlog = backlogs.get(owner)
       return backlog === undefined ? 0 : backlog.waitMs()

@@ -27,7 +27,7 @@ const operationsOf = (log: ClaimLog, firstOwn: number, findAnswer: IdempotencyTa
     claim: IdempotencyClaim,
     changed: (entry: ClaimEntry, nowSeconds: number) => ClaimEntry,
   ): Promise<boolean> =>
-    log.ask(digestOf(claim), (current, nowSeconds) =>
+    log.ask(claim.organizationId, digestOf(claim), (current, nowSeconds) =>
       current?.uuid === claim.uuid && current.claimExpiresAtSeconds === claim.claimExpiresAtSeconds
         ? { append: changed(current, nowSeconds), result: true }
         : NOT_HELD,
@@ -48,7 +48,7 @@ const operationsOf = (log: ClaimLog, firstOwn: number, findAnswer: IdempotencyTa
     ) => {
       const claim = { organizationId, keyId, idempotencyKey, uuid, claimExpiresAtSeconds }
       const digest = digestOf(claim)
-      const found = await log.ask<ClaimResult>(digest, (current, nowSeconds, number) => {
+      const found = await log.ask<ClaimResult>(organizationId, digest, (current, nowSeconds, number) => {
         if (current === null) {
           const append: ClaimEntry = {
             digest,
@@ -111,7 +111,10 @@ const carryOver = async (log: ClaimLog, table: IdempotencyTable, node: string): 
   const append = (row: KeptClaim): Promise<null> => {
     const claimExpiresAtSeconds = isOwn(row) ? row.claimExpiresAtSeconds : row.keepUntilSeconds
     const entry = { digest: digestOf(row), ...row, claimExpiresAtSeconds, released: false }
-    return log.ask(entry.digest, (current) => ({ append: current === null ? entry : null, result: null }))
+    return log.ask(row.organizationId, entry.digest, (current) => ({
+      append: current === null ? entry : null,
+      result: null,
+    }))
   }
   for (let start = 0; start < rows.length; start += CARRIED_AT_ONCE) {
     await Promise.all(rows.slice(start, start + CARRIED_AT_ONCE).map(append))

@@ -1,7 +1,8 @@
 // A log of claims on SQLite: several claims per row, found with a table in memory, because one indexed row per claim
 // costs several times more. Each process reads the entries of the others under the write lock before it decides.
 import { type Clock, createHeldClock } from '../../lib/time.ts'
-import { createBacklog } from '../backlog.ts'
+import { createTurnQueue } from '../../lib/turn-queue.ts'
+import { createBacklogs } from '../backlog.ts'
 import { databaseScope, transactionScope } from '../copy/table-scope.ts'
 import type { Database } from '../database.ts'
 import { StoreUnavailableError } from '../errors.ts'
@@ -24,6 +25,7 @@ export interface Decision<Result> {
 }
 
 interface PendingOperation {
+  readonly organizationId: string
   readonly digest: Uint8Array
   decide(current: ClaimEntry | null, nowSeconds: number, number: number): Decision<unknown>
   resolve(result: unknown): void
@@ -39,12 +41,15 @@ const newestOf = (entries: readonly ClaimEntry[], digest: Uint8Array): number =>
 
 /** Maximum operations per commit. Other writers can commit in between. */
 const GROUP_MAX = 256
+/** Maximum waiting operations per organization. */
 const WAITING_MAX = 10_000
 const PAGE = 500
 const FORGET_MS = 60_000
 /** Pause after which entries of other processes are read before taking the write lock. */
 const PAUSE_MS = 1_000
-const DURABILITY = { survives: 'process-crash' } as const
+/** Commits contain claims of several organizations. */
+const COMMIT = { survives: 'process-crash', queue: 'claim', owner: '' } as const
+const ownerOf = ({ organizationId }: PendingOperation): string => organizationId
 
 export interface ClaimLogDependencies {
   readonly database: Database
@@ -63,8 +68,8 @@ export const createClaimLog = ({ database, clock, usableSeconds = 0 }: ClaimLogD
   let commits: number | null = null
   let committedMs = clock.monotonicMs()
   let forgotMs = clock.monotonicMs()
-  const waiting: PendingOperation[] = []
-  const backlog = createBacklog(WAITING_MAX, clock.monotonicMs)
+  const waiting = createTurnQueue(ownerOf)
+  const backlogs = createBacklogs(WAITING_MAX, clock.monotonicMs)
   let working = false
 
   const remember = ({ firstNumber, claims }: ClaimGroup): void => {
@@ -117,24 +122,28 @@ export const createClaimLog = ({ database, clock, usableSeconds = 0 }: ClaimLogD
     return { group, results, commitsNow }
   }
 
+  const noteEnd = (operations: readonly PendingOperation[]): void => {
+    for (const [owner, { length }] of Map.groupBy(operations, ownerOf)) backlogs.remove(owner, length)
+  }
+
   const commit = async (): Promise<void> => {
     let taken: PendingOperation[] = []
     try {
       if (clock.monotonicMs() - committedMs > PAUSE_MS) await catchUp(outside)
       const { group, results, commitsNow } = await database.transaction((transaction) => {
         // Includes operations that arrived while waiting for the lock. On SQLite, this function runs only once.
-        taken = waiting.splice(0, GROUP_MAX)
+        taken = waiting.take(GROUP_MAX)
         return grant(createClaimGroupTable(transactionScope(transaction, clock)), taken)
-      }, DURABILITY)
+      }, COMMIT)
       if (group.claims.length > 0) remember(group)
       commits = commitsNow
-      backlog.remove(taken.length)
+      noteEnd(taken)
       for (const [index, operation] of taken.entries()) operation.resolve(results[index])
     } catch (error) {
       commits = null
       // If none was taken, all waiting operations fail.
-      const failed = taken.length > 0 ? taken : waiting.splice(0)
-      backlog.remove(failed.length)
+      const failed = taken.length > 0 ? taken : waiting.take(waiting.size)
+      noteEnd(failed)
       for (const operation of failed) operation.reject(error)
     }
     committedMs = clock.monotonicMs()
@@ -145,7 +154,7 @@ export const createClaimLog = ({ database, clock, usableSeconds = 0 }: ClaimLogD
 
   const work = async (): Promise<void> => {
     working = true
-    while (waiting.length > 0) await commit()
+    while (waiting.size > 0) await commit()
     working = false
   }
 
@@ -160,17 +169,20 @@ export const createClaimLog = ({ database, clock, usableSeconds = 0 }: ClaimLogD
 
     /** Passes the current claim (null if the key is free) to `decide`, which must have no side effects. */
     ask: <Result>(
+      organizationId: string,
       digest: Uint8Array,
       decide: (current: ClaimEntry | null, nowSeconds: number, number: number) => Decision<Result>,
     ): Promise<Result> =>
       new Promise<Result>((resolve, reject) => {
-        if (backlog.size >= WAITING_MAX) throw new StoreUnavailableError(new Error('too many claims are waiting'))
-        backlog.add()
-        waiting.push({ digest, decide, resolve: resolve as (result: unknown) => void, reject })
+        if (backlogs.sizeOf(organizationId) >= WAITING_MAX) {
+          throw new StoreUnavailableError(new Error('too many claims are waiting'))
+        }
+        backlogs.add(organizationId)
+        waiting.add({ organizationId, digest, decide, resolve: resolve as (result: unknown) => void, reject })
         if (!working) void work()
       }),
 
-    backlogMs: backlog.waitMs,
+    backlogMs: backlogs.waitMs,
   }
 }
 

@@ -193,14 +193,14 @@ describe('a process', () => {
 
 test('at most ten thousand claims wait, and new requests are refused beyond five thousand', async () => {
   const log = await openLog()
-  expect(log.backlogMs()).toBe(0)
+  expect(log.backlogMs(organizationId)).toBe(0)
   const first = claimMany(log, 4_999)
-  expect(log.backlogMs()).not.toBeNull()
+  expect(log.backlogMs(organizationId)).not.toBeNull()
   const others = claimMany(log, 5_001, 4_999, (index) => `${4_999 + index}`)
-  expect(log.backlogMs()).toBeNull()
+  expect(log.backlogMs(organizationId)).toBeNull()
   expect(await claimOf(log, u(10_000)).catch(({ code }) => code)).toBe('DEPENDENCY_UNAVAILABLE')
   expect(outcomes([...(await first), ...(await others)])).toEqual(Array<string>(10_000).fill('claimed'))
-  expect(log.backlogMs()).toBe(0)
+  expect(log.backlogMs(organizationId)).toBe(0)
   expect((await claimOf(log, u(10_001))).outcome).toBe('claimed')
 })
 
@@ -252,9 +252,9 @@ describe('when a commit fails', () => {
     for (const fails of ['before', 'after'] as const) {
       state.fails = fails
       const claimed = Array.from({ length: 9_000 }, (_, index) => claimOf(log, u(index), { key: `${fails} ${index}` }))
-      expect(log.backlogMs()).toBeNull()
+      expect(log.backlogMs(organizationId)).toBeNull()
       expect((await Promise.allSettled(claimed)).every(({ status }) => status === 'rejected')).toBe(true)
-      expect(log.backlogMs()).not.toBeNull()
+      expect(log.backlogMs(organizationId)).not.toBeNull()
     }
     state.fails = null
     expect((await claimOf(log, u(1))).outcome).toBe('claimed')
@@ -439,4 +439,20 @@ describe('at the first start after an upgrade', () => {
     // The row still exists.
     expect((await claimOf(log, u(3), { key: 'moved' })).outcome).toBe('in-flight')
   })
+})
+
+test('ten thousand waiting claims of one organization delay another organization by at most two commits', async () => {
+  const log = await logOf(temporary.store)
+  const other = (await temporary.store.organizations.create({ slug: 'other', name: 'Other' })).id
+  let claimed = 0
+  const flood = Array.from({ length: 10_000 }, async (_, index) => {
+    await claimOf(log, u(index), { key: `${index}` })
+    claimed += 1
+  })
+  expect(log.backlogMs(organizationId)).toBeNull()
+  expect(log.backlogMs(other)).toBe(0)
+  const { outcome } = await log.claim(other, 'key', 'retry', bodyHash('body'), u(10_000), now() + CLAIM_SECONDS, PLACE)
+  expect(outcome).toBe('claimed')
+  expect(claimed).toBeLessThan(600)
+  await Promise.all(flood)
 })
