@@ -1,11 +1,14 @@
-// Processes items in groups. The event loop gets a turn before each group: microtasks would block the thread's sockets.
+// Processes items in groups; their owners take turns. The event loop gets a turn before each group: microtasks would
+// block the thread's sockets.
 import { nextTurn } from './time.ts'
+import { createTurnQueue } from './turn-queue.ts'
 
 export interface SerialQueueDependencies<Item> {
   /** Processes at least one item, and returns the items that it did not start. Never rejects. */
   readonly run: (group: readonly Item[]) => Promise<readonly Item[]>
-  /** Returns true if an item may share a group with the previous item. */
-  readonly belongsTo: (item: Item, before: Item) => boolean
+  readonly ownerOf: (item: Item) => string
+  /** Returns true if an item may share a group with the group's first item. */
+  readonly belongsTo: (item: Item, first: Item) => boolean
   readonly monotonicMs: () => number
 }
 
@@ -20,8 +23,8 @@ const BUSY_TURN_MS = 0.2
 const LONGEST_GATHERING_MS = 3
 
 export const createSerialQueue = <Item>(dependencies: SerialQueueDependencies<Item>): SerialQueue<Item> => {
-  const { run, belongsTo, monotonicMs } = dependencies
-  let waiting: Item[] = []
+  const { run, ownerOf, belongsTo, monotonicMs } = dependencies
+  const waiting = createTurnQueue(ownerOf)
   let working: Promise<void> | undefined
 
   const gather = async (): Promise<void> => {
@@ -30,30 +33,23 @@ export const createSerialQueue = <Item>(dependencies: SerialQueueDependencies<It
       await nextTurn()
       const nowMs = monotonicMs()
       const isBusy = nowMs - turnMs > BUSY_TURN_MS
-      if (!isBusy || waiting.length >= GROUP_MAX || nowMs - startMs >= LONGEST_GATHERING_MS) return
+      if (!isBusy || waiting.size >= GROUP_MAX || nowMs - startMs >= LONGEST_GATHERING_MS) return
       turnMs = nowMs
     }
   }
 
-  const groupSize = (): number => {
-    let size = 1
-    while (size < GROUP_MAX && size < waiting.length && belongsTo(waiting[size]!, waiting[size - 1]!)) size++
-    return size
-  }
-
   const work = async (): Promise<void> => {
-    while (waiting.length > 0) {
+    while (waiting.size > 0) {
       await gather()
-      const group = waiting.splice(0, groupSize())
-      const left = await run(group)
-      if (left.length > 0) waiting = [...left, ...waiting]
+      const left = await run(waiting.take(GROUP_MAX, belongsTo))
+      if (left.length > 0) waiting.putBack(left)
     }
     working = undefined
   }
 
   return {
     add: (item) => {
-      waiting.push(item)
+      waiting.add(item)
       working ??= work()
     },
     settled: async () => {

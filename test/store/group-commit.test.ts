@@ -141,6 +141,7 @@ describe('a group on the connection', () => {
 
   const waiting = (work: WaitingTransaction['work'], settled: string[], name: string): WaitingTransaction => ({
     work,
+    owner: '',
     survives: 'process-crash',
     deadlineMs: Number.POSITIVE_INFINITY,
     resolve: (result) => void settled.push(`${name} ${String(result)}`),
@@ -272,6 +273,7 @@ describe('the queue', () => {
         groups.push(group.slice(0, begun))
         return group.slice(begun)
       },
+      ownerOf: () => '',
       belongsTo: (item, before) => item.kind === before.kind,
       monotonicMs,
     })

@@ -7,6 +7,8 @@ import { StoreUnavailableError, TransactionMisuseError } from '../errors.ts'
 import { type SqliteConnection, toStoreError } from './sqlite-connection.ts'
 
 export interface WaitingTransaction {
+  /** Owners take turns. */
+  readonly owner: string
   /** A single statement resolves with its number of changed rows. */
   readonly work: ((transaction: Transaction) => Promise<unknown>) | DeferredStatement
   readonly survives: NonNullable<TransactionOptions['survives']>

@@ -1,10 +1,11 @@
 // The database over one SQLite file, with a writing and a reading connection. An acknowledged write survives kill -9,
 // and a power loss unless the caller chose `process-crash`. https://sqlite.org/wal.html
 import { chmodSync, closeSync, openSync, statSync } from 'node:fs'
+import { currentCaller } from '../../lib/caller.ts'
 import { fileProblem } from '../../lib/file-problem.ts'
 import { createSerialQueue } from '../../lib/serial-queue.ts'
 import type { Clock } from '../../lib/time.ts'
-import { createBacklog } from '../backlog.ts'
+import { createBacklogs } from '../backlog.ts'
 import type { Database, SqlParameter, Transaction, TransactionOptions } from '../database.ts'
 import { StoreUnavailableError, StoreUnusableError, TransactionMisuseError } from '../errors.ts'
 import { createLongReadTurns } from '../store-turns.ts'
@@ -18,6 +19,7 @@ export interface SqliteOptions {
   readonly clock: Clock
   readonly lockLimitMs?: number
   readonly transactionLimitMs?: number
+  /** Maximum waiting writes per organization. */
   readonly maximumQueued?: number
   /** `by-commits` (default): some commits wait for a checkpoint. `separate-thread`: for servers. */
   readonly checkpoints?: 'by-commits' | 'separate-thread'
@@ -31,6 +33,10 @@ const LONGEST_RETRY_MS = 50
 /** Pages after which a commit runs a checkpoint; the second applies if the checkpoint thread falls behind. */
 const CHECKPOINT_PAGES = 1_000
 const CHECKPOINT_PAGES_BESIDE_THREAD = 131_072
+
+/** An organization's claims don't wait for its other writes. */
+const ownerOf = (queue: NonNullable<TransactionOptions['queue']>, organizationId: string): string =>
+  `${queue} ${organizationId}`
 
 const sleep = (milliseconds: number): Promise<void> => Bun.sleep(milliseconds)
 
@@ -101,10 +107,11 @@ export const openSqliteDatabase = async (options: SqliteOptions): Promise<Databa
   })
   const queue = createSerialQueue<WaitingTransaction>({
     run: runner.run,
-    belongsTo: (one, before) => one.survives === before.survives,
+    ownerOf: ({ owner }) => owner,
+    belongsTo: (one, first) => one.survives === first.survives,
     monotonicMs: clock.monotonicMs,
   })
-  const backlog = createBacklog(maximumQueued, clock.monotonicMs)
+  const backlogs = createBacklogs(maximumQueued, clock.monotonicMs)
   let closed = false
 
   const requireUsable = (): void => {
@@ -112,21 +119,30 @@ export const openSqliteDatabase = async (options: SqliteOptions): Promise<Databa
     if (runner.isInside()) throw new TransactionMisuseError('inside a transaction only its handle may be used')
   }
 
-  const enqueue = (work: WaitingTransaction['work'], { survives = 'power-loss' }: TransactionOptions = {}) =>
+  const enqueue = (work: WaitingTransaction['work'], options: TransactionOptions = {}) =>
     new Promise<unknown>((resolve, reject) => {
       requireUsable()
-      if (backlog.size >= maximumQueued) throw new StoreUnavailableError(new Error('too many transactions are waiting'))
-      backlog.add()
+      const {
+        survives = 'power-loss',
+        queue: kind = 'request',
+        owner: organizationId = currentCaller().owner,
+      } = options
+      const owner = ownerOf(kind, organizationId)
+      if (backlogs.sizeOf(owner) >= maximumQueued) {
+        throw new StoreUnavailableError(new Error('too many transactions are waiting'))
+      }
+      backlogs.add(owner)
       queue.add({
         work,
+        owner,
         survives,
         deadlineMs: clock.monotonicMs() + lockLimitMs,
         resolve: (result) => {
-          backlog.remove()
+          backlogs.remove(owner)
           resolve(result)
         },
         reject: (error) => {
-          backlog.remove()
+          backlogs.remove(owner)
           reject(error)
         },
       })
@@ -163,7 +179,7 @@ export const openSqliteDatabase = async (options: SqliteOptions): Promise<Databa
     transaction: <Result>(work: (handle: Transaction) => Promise<Result>, settings?: TransactionOptions) =>
       enqueue(work, settings) as Promise<Result>,
     execute: (sql, parameters = [], settings) => enqueue({ sql, parameters }, settings) as Promise<number>,
-    backlogMs: backlog.waitMs,
+    backlogMs: (organizationId) => backlogs.waitMs(ownerOf('claim', organizationId)),
     commitMark: async () => (await query<{ data_version: number }>('PRAGMA data_version'))[0]?.data_version ?? null,
     close: async () => {
       if (closed) return
