@@ -1,6 +1,7 @@
 // Plans of statements that run while other writes wait: an index leads to the rows that they need.
 import { afterAll, expect, test } from 'bun:test'
 import { SELECT_RECIPIENT } from '../../src/store/organizations/api-keys.ts'
+import { ORGANIZATION_LIMITS } from '../../src/store/organizations/organization-limits.ts'
 import { openTemporaryStore } from './temporary-store.ts'
 
 const temporary = await openTemporaryStore()
@@ -15,6 +16,16 @@ const wideStepsOf = async (sql: string): Promise<string[]> => {
   return plan.map(({ detail }) => detail).filter((step) => WIDE.test(step))
 }
 
-test.skipIf(temporary.store.kind === 'postgres')('the recipient of a key is found by indexes', async () => {
+const onSqlite = test.skipIf(temporary.store.kind === 'postgres')
+
+onSqlite('the recipient of a key is found by indexes', async () => {
   expect(await wideStepsOf(SELECT_RECIPIENT)).toEqual([])
+})
+
+/** Kinds whose ended objects, or those of other organizations, are in the same table. */
+const KINDS = ['API keys', 'created accounts', 'pending approvals'] as const
+
+onSqlite.each(KINDS)('the limit of %s reads only the counted rows', async (kind) => {
+  const { text } = ORGANIZATION_LIMITS[kind].rows('x', 0)
+  expect(await wideStepsOf(`SELECT COUNT(*) FROM ${text}`)).toEqual([])
 })

@@ -113,7 +113,7 @@ describeDatabases((dialect) => {
       const names = new Set(MIGRATIONS.filter(({ worksWith }) => worksWith !== undefined).map(({ name }) => name))
       expect(names).toEqual(
         new Set(words`list-source-token audit-address portal-unused portal-words session-policies latency-and-labels
-          shared-wallets check-turns paused-webhooks change-marks policy-details message-indexes recipient-indexes`),
+          shared-wallets check-turns paused-webhooks change-marks policy-details message-indexes reads-in-transactions`),
       )
       for (const { number, worksWith = number } of MIGRATIONS) expect(number - worksWith).toBeLessThanOrEqual(1)
     })

@@ -26,6 +26,7 @@ const FILL = [
   `INSERT INTO api_keys (key_id, organization_id, kind, environment, scopes, name, hash, created_at_seconds)
    SELECT 'key' || n, 'org', 'identity', 'live', 'identity', 'x', decode(repeat('00', 32), 'hex'), n
    FROM generate_series(1, ${ROWS}) AS n`,
+  'UPDATE api_keys SET revoked_at_seconds = 1 WHERE created_at_seconds > 100',
   `INSERT INTO sessions (organization_id, id, environment, check_type, status, level, provider, locked_address,
      retry_count, sequence, created_at_seconds, updated_at_seconds, checks_queued_sequence, checks_queued_at_seconds)
    SELECT 'org', 'session' || n, 'live', 'kyc', 'pending', 1, 'manual', '0x' || lpad(to_hex(n), 40, '0'), 0, 1, n, n, 1,
@@ -127,6 +128,18 @@ define(`plans of PostgreSQL${POSTGRES_MISSING === null ? '' : ` (${POSTGRES_MISS
   const HOT: readonly (readonly [string, (scope: ReturnType<typeof databaseScope>) => Promise<unknown>])[] = [
     ['finding a key', (scope) => createApiKeyTable(scope).findForAuthentication('key7')],
     ['finding the recipient of a key', (scope) => createApiKeyTable(scope).findRecipient('key9')],
+    [
+      'issuing a key',
+      (scope) =>
+        createApiKeyTable(scope).issue({
+          organizationId: 'org',
+          kind: 'identity',
+          environment: 'live',
+          name: 'x',
+          expiresAtSeconds: null,
+          rateLimit: null,
+        }),
+    ],
     ['loading a project', () => createPolicySource(database).loadProjectTarget('org', 'x-7')],
     ['loading a binding', () => createPolicySource(database).loadBindingTarget('org', 'base', WALLET)],
     ['claiming an idempotency key', (scope) => claimKey(scope)],

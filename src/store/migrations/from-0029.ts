@@ -360,14 +360,18 @@ const messageIndexes: Migration = {
   ],
 }
 
-/** Indexes for the recipient of a key, which is read while other writes wait. */
-const recipientIndexes: Migration = {
+/** Indexes for reads in transactions, during which other writes wait. */
+const readsInTransactions: Migration = {
   number: 51,
-  name: 'recipient-indexes',
+  name: 'reads-in-transactions',
   worksWith: 50,
   statements: () => [
     `CREATE INDEX audit_log_of_recipients ON audit_log (subject) WHERE action IN ('key.issue', 'key.regenerate')`,
     `CREATE INDEX api_keys_by_successor ON api_keys (replaced_by_key_id) WHERE replaced_by_key_id IS NOT NULL`,
+    `CREATE INDEX api_keys_usable ON api_keys (organization_id, COALESCE(expires_at_seconds, 9007199254740991))
+       WHERE revoked_at_seconds IS NULL AND replaced_by_key_id IS NULL`,
+    `CREATE INDEX users_by_creator ON users (made_by_organization_id) WHERE made_by_organization_id IS NOT NULL`,
+    `CREATE INDEX approvals_pending ON approvals (organization_id, expires_at_seconds) WHERE state = 'pending'`,
   ],
 }
 
@@ -394,5 +398,5 @@ export const MIGRATIONS_FROM_29: readonly Migration[] = [
   storedReads,
   processModules,
   messageIndexes,
-  recipientIndexes,
+  readsInTransactions,
 ]

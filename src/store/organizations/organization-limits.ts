@@ -24,7 +24,7 @@ const LIMITS = {
     maximum: 1_000,
     remedy: 'revoke a key first',
     rows: (id, nowSeconds) => sql`api_keys WHERE organization_id = ${id} AND revoked_at_seconds IS NULL
-      AND replaced_by_key_id IS NULL AND (expires_at_seconds IS NULL OR expires_at_seconds > ${nowSeconds})`,
+      AND replaced_by_key_id IS NULL AND COALESCE(expires_at_seconds, 9007199254740991) > ${nowSeconds}`,
   },
   /** The allow and deny lists are always permitted. Each process keeps all lists in memory. */
   lists: {
