@@ -77,4 +77,17 @@ describeStores((open) => {
     expect(sizes.reduce((sum, size) => sum + size)).toBe(6)
     expect(Math.max(...sizes)).toBeGreaterThanOrEqual(3)
   })
+
+  test('the pending approvals of one administrator leave room for those of another', async () => {
+    const { approvals } = temporary.store
+    const what = { organizationId, action: 'x', subject: 'x', detail: {}, request: {}, lifeSeconds: 60 }
+    const [ada = '', bob = ''] = people
+    const ids = await Promise.all(
+      Array.from({ length: 200 }, async () => (await approvals.request({ ...what, requestedBy: ada })).id),
+    )
+    await expect(approvals.request({ ...what, requestedBy: ada })).rejects.toThrow('reject one of your requests first')
+    await approvals.request({ ...what, requestedBy: bob })
+    await decide(ids[0] ?? '', 'rejected', 0)
+    await approvals.request({ ...what, requestedBy: ada })
+  })
 })

@@ -125,13 +125,24 @@ export const LIMITED_ITEMS: Readonly<Record<LimitedKind, LimitedItems>> = {
     table: 'approvals',
     unique: ['id'],
     parameter: 'approval',
-    create: async (store, { organizationId, policyId: subject }, name) => {
-      const { id: requestedBy } = await account(store, `${name}@approval.example`)
-      const detail = { name, changes: [], differences: null, effects: [], comment: '' }
-      const approval = { action: 'policy.activate', subject, detail, request: {}, lifeSeconds: 60 }
-      return (await store.approvals.request({ organizationId, requestedBy, ...approval })).id
+    create: async (store, parents, name) =>
+      requestApproval(store, parents, (await account(store, `${name}@approval.example`)).id),
+  },
+  'pending approvals per administrator': {
+    table: 'approvals',
+    unique: ['id'],
+    create: async (store, parents) => {
+      const email = 'requester@approval.example'
+      const { id } = (await store.users.findByEmail(email)) ?? (await account(store, email))
+      return requestApproval(store, parents, id)
     },
   },
+}
+
+const requestApproval = async (store: Store, { organizationId, policyId: subject }: Parents, requestedBy: string) => {
+  const detail = { name: 'x', changes: [], differences: null, effects: [], comment: '' }
+  const what = { action: 'policy.activate', subject, detail, request: {}, lifeSeconds: 60 }
+  return (await store.approvals.request({ organizationId, requestedBy, ...what })).id
 }
 
 /** As many numbers as its parameter, starting at 1. */

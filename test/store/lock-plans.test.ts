@@ -23,9 +23,9 @@ onSqlite('the recipient of a key is found by indexes', async () => {
 })
 
 /** Kinds whose ended objects, or those of other organizations, are in the same table. */
-const KINDS = ['API keys', 'created accounts', 'pending approvals'] as const
+const KINDS = ['API keys', 'created accounts', 'pending approvals', 'pending approvals per administrator'] as const
 
 onSqlite.each(KINDS)('the limit of %s reads only the counted rows', async (kind) => {
-  const { text } = ORGANIZATION_LIMITS[kind].rows('x', 0)
+  const { text } = ORGANIZATION_LIMITS[kind].rows('x', 0, 'x')
   expect(await wideStepsOf(`SELECT COUNT(*) FROM ${text}`)).toEqual([])
 })

@@ -61,7 +61,6 @@ const LIMITED_ELSEWHERE: Readonly<Record<string, string>> = {
 
 describeStores((open) => {
   const temporary = storeOfSuite(open)
-  let parents: Parents
 
   const seed = async (slug: string): Promise<Parents> => {
     const { organizationId, policy, project } = await seedOrganization(temporary.store, slug)
@@ -69,7 +68,6 @@ describeStores((open) => {
   }
 
   beforeAll(async () => {
-    parents = await seed('full')
     const { sql, parameters } = insertAccounts(ORGANIZATION_LIMITS.members.maximum)
     await temporary.store.database.execute(sql, parameters)
   })
@@ -81,11 +79,16 @@ describeStores((open) => {
       const { store } = temporary
       const { maximum, rows } = ORGANIZATION_LIMITS[kind]
       const { table, create } = LIMITED_ITEMS[kind]
+      const number = KINDS.indexOf(kind)
+      const parents = await seed(`full-${number}`)
       const ours = parents.organizationId
       const count = async (): Promise<number> => {
-        const { text, parameters } = rows(ours, temporary.clock.unixSeconds())
-        const [row] = await store.database.query<{ count: number }>(`SELECT COUNT(*) AS count FROM ${text}`, parameters)
-        return row?.count ?? 0
+        const { text, parameters } = rows(ours, temporary.clock.unixSeconds(), String(row?.['requested_by']))
+        const [counted] = await store.database.query<{ count: number }>(
+          `SELECT COUNT(*) AS count FROM ${text}`,
+          parameters,
+        )
+        return counted?.count ?? 0
       }
       await create(store, parents, 'first')
       const column = table === 'users' ? 'made_by_organization_id' : 'organization_id'
@@ -102,7 +105,7 @@ describeStores((open) => {
       expect(beyond).toMatchObject({ code: 'CONFLICT', kind, maximum })
       expect(String((beyond as OrganizationLimitError).detail)).toContain(`${maximum.toLocaleString('en-US')} ${kind}`)
       expect(await count()).toBe(maximum)
-      await create(store, await seed(`other-${table.replaceAll('_', '-')}`), 'other')
+      await create(store, await seed(`other-${number}`), 'other')
     },
     30_000,
   )

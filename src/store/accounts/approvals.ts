@@ -52,7 +52,11 @@ export const createApprovalTable = (scope: TableScope) => {
     ): Promise<Approval> =>
       scope.write(async (own) => {
         const { lifeSeconds, ...fields } = input
-        if (input.organizationId !== null) await requireRoom(own, input.organizationId, 'pending approvals')
+        const { organizationId, requestedBy } = fields
+        if (organizationId !== null) {
+          await requireRoom(own, organizationId, 'pending approvals per administrator', requestedBy)
+          await requireRoom(own, organizationId, 'pending approvals')
+        }
         const createdAtSeconds = scope.nowSeconds()
         const expiresAtSeconds = createdAtSeconds + lifeSeconds
         const id = newIdentifier('approval')

@@ -9,7 +9,7 @@ interface OrganizationLimit {
   readonly maximum: number
   readonly remedy: string
   /** Returns the counted rows, as an SQL fragment after FROM. Ended rows do not count. */
-  readonly rows: (organizationId: string, nowSeconds: number) => Expression
+  readonly rows: (organizationId: string, nowSeconds: number, userId: string) => Expression
 }
 
 const LIMITS = {
@@ -71,6 +71,14 @@ const LIMITS = {
     remedy: 'add people who have an account',
     rows: (id) => sql`users WHERE made_by_organization_id = ${id}`,
   },
+  /** One administrator must leave room for the requests of others. */
+  'pending approvals per administrator': {
+    maximum: 200,
+    remedy: 'reject one of your requests first',
+    rows: (id, nowSeconds, userId) =>
+      sql`approvals WHERE organization_id = ${id} AND state = 'pending' AND expires_at_seconds > ${nowSeconds}
+        AND requested_by = ${userId}`,
+  },
   'pending approvals': {
     maximum: 1_000,
     remedy: 'approve or reject an approval first',
@@ -94,11 +102,19 @@ export class OrganizationLimitError extends CountersignError {
   }
 }
 
-/** Call in the transaction that creates the object. @throws OrganizationLimitError */
-export const requireRoom = async (own: TransactionScope, organizationId: string, kind: LimitedKind): Promise<void> => {
+/**
+ * Call in the transaction that creates the object. @param userId for limits per administrator
+ * @throws OrganizationLimitError
+ */
+export const requireRoom = async (
+  own: TransactionScope,
+  organizationId: string,
+  kind: LimitedKind,
+  userId = '',
+): Promise<void> => {
   const { maximum, rows } = ORGANIZATION_LIMITS[kind]
   await lockDeployment(own)
-  const { text, parameters } = rows(organizationId, own.nowSeconds())
+  const { text, parameters } = rows(organizationId, own.nowSeconds(), userId)
   const [row] = await own.query<{ readonly count: number }>(`SELECT COUNT(*) AS count FROM ${text}`, parameters)
   if ((row?.count ?? 0) >= maximum) throw new OrganizationLimitError(kind)
 }
