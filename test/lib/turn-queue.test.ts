@@ -33,3 +33,13 @@ test('items that are put back are the next ones', () => {
   expect(queue.size).toBe(4)
   expect(queue.take(9)).toEqual(['b1', 'c1', 'b2', 'b3'])
 })
+
+test('items that were passed over get their turns before items that are put back', () => {
+  const queue = queueOf('a1x', 'a2x', 'a3x', 'b1y', 'c1x')
+  const sameKind = (item: string, first: string): boolean => item[2] === first[2]
+  const [, ...others] = queue.take(3, sameKind)
+  expect(others).toEqual(['c1x', 'a2x'])
+  queue.putBack(others)
+  expect(queue.take(9, sameKind)).toEqual(['b1y'])
+  expect(queue.take(9, sameKind)).toEqual(['c1x', 'a2x', 'a3x'])
+})
