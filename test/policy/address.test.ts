@@ -1,4 +1,4 @@
-// Addresses in policies compare as bytes: any case of EVM hex, and base58 exactly as written (threats row 11).
+// Addresses in policies, compared as bytes: EVM hex in any case, base58 exactly as written (threats row 11).
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import bs58 from 'bs58'
@@ -16,7 +16,7 @@ const hexInAnyCase = fc
   )
 
 describe('EVM', () => {
-  test('case and checksum do not matter', () => {
+  test('ignores case and checksum', () => {
     fc.assert(
       fc.property(hexInAnyCase, (digits) => {
         const from = `0x${digits.toLowerCase()}`
@@ -28,7 +28,7 @@ describe('EVM', () => {
     )
   })
 
-  test('one differing byte does', () => {
+  test('distinguishes addresses by one byte', () => {
     const other = `0x${'ab'.repeat(19)}ac`
     expect(holds(`wallet.address == address("${EVM_WALLET}")`, { from: other })).toBe(false)
     expect(holds(`wallet.address in [address("${EVM_WALLET}")]`, { from: other })).toBe(false)
@@ -36,14 +36,13 @@ describe('EVM', () => {
 })
 
 describe('Solana', () => {
-  test('the same text is the same address', () => {
+  test('accepts equal base58', () => {
+    const zero = { ...SOLANA, to: SOLANA_ZERO_ADDRESS }
     expect(holds(`wallet.address == address("${SOLANA_WALLET}")`, { ...SOLANA, from: SOLANA_WALLET })).toBe(true)
-    expect(holds(`target.address == address("${SOLANA_ZERO_ADDRESS}")`, { ...SOLANA, to: SOLANA_ZERO_ADDRESS })).toBe(
-      true,
-    )
+    expect(holds(`target.address == address("${SOLANA_ZERO_ADDRESS}")`, zero)).toBe(true)
   })
 
-  test('base58 is never case-folded', () => {
+  test('never ignores the case of base58', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (bytes) => {
         const text = bs58.encode(bytes)
@@ -58,57 +57,40 @@ describe('Solana', () => {
     )
   })
 
-  test('an EVM literal on Solana is another address, not a mistake', () => {
-    expect(holds(`wallet.address == address("${EVM_WALLET}")`, { ...SOLANA, from: SOLANA_WALLET })).toBe(false)
-  })
-
-  test('lists may hold both families', () => {
-    const list = `[address("${EVM_WALLET}"), address("${SOLANA_WALLET}")]`
-    expect(holds(`wallet.address in ${list}`)).toBe(true)
-    expect(holds(`wallet.address in ${list}`, { ...SOLANA, from: SOLANA_WALLET })).toBe(true)
+  const [evm, solana] = [`address("${EVM_WALLET}")`, `address("${SOLANA_WALLET}")`]
+  test('distinguishes an EVM literal, also in lists of both families', () => {
+    const fields = { ...SOLANA, from: SOLANA_WALLET }
+    expect(holds(`wallet.address == ${evm}`, fields)).toBe(false)
+    expect(holds(`wallet.address in [${evm}, ${solana}]`, fields)).toBe(true)
+    expect(holds(`wallet.address in [${evm}, ${solana}]`)).toBe(true)
   })
 })
 
-describe('a literal is refused when it is saved', () => {
-  test.each([
-    ['""'],
-    ['"0x"'],
-    [`"${EVM_WALLET.slice(0, -1)}"`],
-    [`"${EVM_WALLET}0"`],
-    [`"${EVM_WALLET.slice(2)}"`],
-    [`"0X${EVM_WALLET.slice(2)}"`],
-    [`" ${EVM_WALLET}"`],
-    [`"${EVM_WALLET.slice(0, -1)}g"`],
-    // The Kelvin sign, which lower-cases to k, and a Cyrillic a.
-    [`"${EVM_WALLET.slice(0, -1)}\u212a"`],
-    [`"${EVM_WALLET.slice(0, -2)}\u0430b"`],
-    [`"${SOLANA_WALLET}1"`],
-    [`"${SOLANA_WALLET.slice(0, -3)}"`],
-    [`"0${SOLANA_WALLET.slice(1)}"`],
-    ['"vitalik.eth"'],
-  ])('%s', (literal) => {
-    expect(refusalOf(`wallet.address == address(${literal})`)).toBe(MALFORMED)
-  })
+describe('a policy is refused for', () => {
+  const digits = EVM_WALLET.slice(2)
+  test.each(
+    [
+      ['', '0x', EVM_WALLET.slice(0, -1), `${EVM_WALLET}0`, digits, `0X${digits}`, ` ${EVM_WALLET}`],
+      // The Kelvin sign, which lowercases to k, and a Cyrillic a.
+      [`${EVM_WALLET.slice(0, -1)}g`, `${EVM_WALLET.slice(0, -1)}\u212a`, `${EVM_WALLET.slice(0, -2)}\u0430b`],
+      [`${SOLANA_WALLET}1`, SOLANA_WALLET.slice(0, -3), `0${SOLANA_WALLET.slice(1)}`, 'vitalik.eth'],
+    ].flat(),
+  )('the address %p', (text) => expect(refusalOf(`wallet.address == address("${text}")`)).toBe(MALFORMED))
 
-  test('at the position of the literal', () => {
+  test('a malformed address at its position', () => {
     const [issue] = issuesOf(() => policyOf('chain.id == 1 || wallet.address == address("0x00")'))
     expect(issue?.column).toBe('chain.id == 1 || wallet.address == address('.length + 1)
   })
 
-  test('when it is not a literal', () => {
-    expect(refusalOf('address(client.ip) == wallet.address')).toBe('address() takes a string literal')
-    expect(refusalOf('address(5) == wallet.address')).toBe('address() takes a string literal')
-    expect(refusalOf('["0x00"].exists(x, address(x) == wallet.address)')).toBe('address() takes a string literal')
-  })
-
-  test('when a text stands in its place, with the way to write it', () => {
-    const hint = 'write addresses as address("…")'
-    expect(refusalOf(`wallet.address == "${EVM_WALLET}"`)).toContain(hint)
-    expect(refusalOf(`"${EVM_WALLET}" != wallet.address`)).toContain(hint)
-    expect(refusalOf(`wallet.address in ["${EVM_WALLET}"]`)).toContain(hint)
-  })
-
-  test('when addresses are ordered', () => {
-    expect(refusalOf('wallet.address < target.address')).toBe('no such overload: address < address')
-  })
+  const LITERAL = 'address() takes a string literal'
+  const TEXT = ': write addresses as address("…")'
+  test.each([
+    ['address(client.ip) == wallet.address', LITERAL],
+    ['address(5) == wallet.address', LITERAL],
+    ['["0x00"].exists(x, address(x) == wallet.address)', LITERAL],
+    [`wallet.address == "${EVM_WALLET}"`, TEXT],
+    [`"${EVM_WALLET}" != wallet.address`, TEXT],
+    [`wallet.address in ["${EVM_WALLET}"]`, TEXT],
+    ['wallet.address < target.address', 'no such overload: address < address'],
+  ])('%s', (expression, message) => expect(refusalOf(expression)).toEndWith(message))
 })

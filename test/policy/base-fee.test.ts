@@ -1,4 +1,4 @@
-// Rules over the chain's base fee: from the document's own tests to the need that it names.
+// Rules about the base fee of a chain: their need, and their tests.
 import { expect, test } from 'bun:test'
 import { compilePolicy } from '../../src/policy/cel/compile.ts'
 import { runPolicyTests } from '../../src/policy/tools/policy-tests.ts'
@@ -13,7 +13,7 @@ ${tests}`
 
 const REQUEST = 'request: { from: "0x1111111111111111111111111111111111111111" }'
 
-test('a document’s tests say what the chain answers', () => {
+test('a test can set the base fee', () => {
   const policy = compilePolicy(
     policyOf(`  - { ${REQUEST}, facts: { chain: { base_fee: 50 gwei } }, verdict: allow }
   - { ${REQUEST}, facts: { chain: { base_fee: "50000000001" } }, verdict: deny, rule: dear }
@@ -25,7 +25,7 @@ test('a document’s tests say what the chain answers', () => {
   expect(runPolicyTests(policy).map(({ failure }) => failure)).toEqual([null, null, null, null])
 })
 
-test('a test that gives something else than an amount is refused where it stands', () => {
+test('a test is refused if its base fee is not an amount', () => {
   const source = policyOf(`  - { ${REQUEST}, facts: { chain: { base_fee: dear } }, verdict: allow }\n`)
   expect(() => compilePolicy(source)).toThrow(expect.objectContaining({ name: 'PolicyInvalidError' }))
 })

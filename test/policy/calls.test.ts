@@ -1,5 +1,4 @@
-// call.function, call.args and the like: what rules read of EVM calls and Solana instructions, checked when the policy is
-// saved against what its abi and idl say.
+// EVM calls and Solana instructions in rules, checked against the policy's abi and idl when the policy is saved.
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { encodeFunctionData, parseAbi } from 'viem'
@@ -30,28 +29,15 @@ const refusal = (expression: string, head = HEAD): string =>
   issuesOf(() => policyOf(expression, head))[0]?.message ?? ''
 
 const transfer = encodeFunctionData({ abi: ABI, functionName: 'transfer', args: [WHALE, 5n] })
+const firstPart = { kind: 3, note: '0x01' } as const
+const parts = [firstPart, { kind: 4, note: '0x' }] as const
 const order = encodeFunctionData({
   abi: ABI,
   functionName: 'submit',
-  args: [
-    {
-      maker: EVM_WALLET,
-      amount: 10n ** 18n,
-      parts: [
-        { kind: 3, note: '0x01' },
-        { kind: 4, note: '0x' },
-      ],
-    },
-    [[1n, 2n], [3n]],
-    -2,
-  ],
+  args: [{ maker: EVM_WALLET, amount: 10n ** 18n, parts }, [[1n, 2n], [3n]], -2],
 })
 const batch = (recipients: readonly `0x${string}`[], memo = 'rent') =>
-  encodeFunctionData({
-    abi: ABI,
-    functionName: 'batch',
-    args: [recipients, recipients.map((_, i) => BigInt(i)), memo],
-  })
+  encodeFunctionData({ abi: ABI, functionName: 'batch', args: [recipients, recipients.map((_, i) => BigInt(i)), memo] })
 
 const word = (value: number): string => BigInt.asUintN(256, BigInt(value)).toString(16).padStart(64, '0')
 
@@ -62,14 +48,9 @@ describe('an EVM call', () => {
     ['call.decoded && call.function == "transfer" && call.signature == "transfer(address,uint256)"', transfer],
     ['call.args.amount == uint256("5") && call.args.amount < ether(1)', transfer],
     [`call.args.to == address("${WHALE}")`, transfer],
-    [
-      'call.function == "submit" && call.args.order.maker == wallet.address && call.args.order.amount == ether(1)',
-      order,
-    ],
-    [
-      'call.args.order.parts.exists(p, p.kind == 3 && p.note == "0x01") && call.args.order.parts[1].note == "0x"',
-      order,
-    ],
+    ['call.function == "submit" && call.args.order.maker == wallet.address', order],
+    ['call.args.order.amount == ether(1) && call.args.order.parts[1].note == "0x"', order],
+    ['call.args.order.parts.exists(p, p.kind == 3 && p.note == "0x01")', order],
     ['call.args.order.parts.size() == 2 && size(call.args.order.parts.filter(p, p.kind > 3)) == 1', order],
     ['call.args.matrix[0][1] == 2 && call.args.matrix[1].size() == 1 && 3 in [3] && call.args.small == -2', order],
     ['call.args.matrix.all(row, row.size() > 0)', order],
@@ -81,9 +62,7 @@ describe('an EVM call', () => {
     ['!call.decoded && call.function == "" && call.signature == ""', '0x'],
     ['call.discriminator == "0xa9059cbb00000000"', transfer.toUpperCase().replace('0X', '0x')],
     ['call.discriminator == ""', '0xa9059cbb000000'],
-  ] as const)('%s', (expression, data) => {
-    expect(holds(expression, data)).toBe(true)
-  })
+  ] as const)('%s', (expression, data) => expect(holds(expression, data)).toBe(true))
 
   test.each([
     ['cut short', transfer.slice(0, -2)],
@@ -94,13 +73,13 @@ describe('an EVM call', () => {
     expect(denies('call.signature == "transfer(address,uint256)"', { data })).toBe(true)
   })
 
-  test('is decoded once an evaluation, and anew in the next', () => {
+  test('is decoded once per evaluation', () => {
     const policy = policyOf('call.function == "transfer" && call.args.amount == uint256("5") && call.decoded')
     const verdicts = [transfer, order, '0x', transfer].map((data) => policy.evaluate(facts({ data })).compliant)
     expect(verdicts).toEqual([true, false, false, true])
   })
 
-  test('without the argument that a rule reads fails it', () => {
+  test('without an argument of the rule fails the rule', () => {
     for (const data of ['0x', order, transfer.slice(0, -2)]) {
       const error = thrownBy(() => holds('call.args.to == wallet.address', data))
       expect(error).toBeInstanceOf(PolicyEvaluationError)
@@ -113,7 +92,7 @@ describe('an EVM call', () => {
     expect(() => holds('call.args.memo == ""', batch([], 'x'.repeat(8193)))).toThrow(PolicyEvaluationError)
   })
 
-  // Solidity checks members of calldata arrays where it reads them, and earlier versions ignore padding.
+  // Solidity checks members of calldata arrays when it reads them, and earlier versions ignore padding.
   test.each([
     ['a missing member', [1, 2 ** 40]],
     ['a member at a negative offset', [1, -32]],
@@ -138,66 +117,55 @@ describe('an EVM call', () => {
     expect(compilePolicy(others).evaluate(facts({ data })).ruleId).toBeNull()
   })
 
-  test('requires the data', () => {
-    for (const expression of ['call.decoded', 'call.args.small == 1', 'call.discriminator == ""']) {
-      expect(policyOf(expression).requires).toEqual(['data'])
-    }
-  })
+  test.each(['call.decoded', 'call.args.small == 1', 'call.discriminator == ""'])('requires data: %s', (expression) =>
+    expect(policyOf(expression).requires).toEqual(['data']),
+  )
 })
 
+const INCOMPARABLE = 'tuples and lists of lists cannot be compared: compare their members'
+const DISCRIMINATOR = 'call.discriminator must be 0x followed by 16 lowercase hex digits, or empty'
+const ARGUMENTS = 'to, amount, spender, order, matrix, small, recipients, amounts, memo'
 describe('a rule about calls is refused', () => {
   test.each([
     ['call.function == "tranfser"', `the policy's abi has no function "tranfser"`],
     ['call.function in ["transfer", "Approve"]', `the policy's abi has no function "Approve"`],
     ['call.signature == "transfer(address, uint256)"', `the policy's abi has no function "transfer(address, uint256)"`],
-    [
-      'call.args.value == 1',
-      'unknown argument "value"; known arguments: to, amount, spender, order, matrix, small, recipients, amounts, memo',
-    ],
+    ['call.args.value == 1', `unknown argument "value"; known arguments: ${ARGUMENTS}`],
     ['call.args == 1', 'add an argument name, for example call.args.amount'],
     ['call == 1', 'add a field of call: decoded, function, signature, discriminator, args'],
     ['call.args.order.taker == wallet.address', 'No such key: taker'],
     ['call.args.order == call.args.order', 'no such overload: Tuple2 == Tuple2'],
-    [
-      'call.args.order.parts == call.args.order.parts',
-      'tuples and lists of lists cannot be compared: compare their members',
-    ],
-    ['call.args.matrix == call.args.matrix', 'tuples and lists of lists cannot be compared: compare their members'],
-    ['call.args.matrix[0] in call.args.matrix', 'tuples and lists of lists cannot be compared: compare their members'],
+    ['call.args.order.parts == call.args.order.parts', INCOMPARABLE],
+    ['call.args.matrix == call.args.matrix', INCOMPARABLE],
+    ['call.args.matrix[0] in call.args.matrix', INCOMPARABLE],
     ['call.args.matrix.exists(row, row.exists(x, x == 1))', 'exists() cannot be used inside another loop'],
     ['call.args.to == "0x00"', 'no such overload: address == string: write addresses as address("…")'],
     ['call.args.small > ether(1) || call.args.order', `Logical operator requires bool operands, got 'Tuple2'`],
-    [
-      'call.discriminator == "0xA9059CBB00000000"',
-      'call.discriminator must be 0x followed by 16 lowercase hex digits, or empty',
-    ],
+    ['call.discriminator == "0xA9059CBB00000000"', DISCRIMINATOR],
     [
       'call.args.recipients.all(r, call.args.recipients.exists(s, s == r))',
       'exists() cannot be used inside another loop',
     ],
     ['call.args.matrix.all(row, tx.value in row)', 'the rules up to this one can take'],
-  ])('%s', (expression, message) => {
-    expect(refusal(expression)).toContain(message)
-  })
+  ])('%s', (expression, message) => expect(refusal(expression)).toContain(message))
 
-  test('without anything to decode by', () => {
-    expect(refusal('call.function == "transfer"', 'name: P\n')).toBe(
-      'the policy describes no calls: add an abi, or an idl for Solana',
-    )
-    expect(refusal('call.args.to == wallet.address', 'name: P\n')).toContain(
-      'unknown argument "to"; known arguments: none',
-    )
+  test.each([
+    ['call.function == "transfer"', 'the policy describes no calls: add an abi, or an idl for Solana'],
+    ['call.args.to == wallet.address', 'unknown argument "to"; known arguments: none'],
+  ])('without an abi or idl: %s', (expression, message) => {
+    expect(refusal(expression, 'name: P\n')).toContain(message)
     expect(policyOf('call.discriminator == ""', 'name: P\n').requires).toEqual(['data'])
   })
 
-  test('when an argument is two things', () => {
+  test('if functions disagree about the type of its argument', () => {
     const head = 'name: P\nabi: ["function a(uint256 x)", "function b(address x)"]\n'
     expect(refusal('call.args.x == 1', head)).toBe('"x" is uint256 in a, address in b: rename one of them in the abi')
     expect(policyOf('call.function == "a"', head).requires).toEqual(['data'])
   })
 })
 
-/** An Anchor IDL as `anchor build` writes it since 0.30, and before. */
+/** Anchor IDLs: the format of `anchor build` since 0.30, and the earlier format. */
+const TAGS = { name: 'tags', type: { vec: 'string' } }
 const NEW_IDL = {
   address: '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T',
   metadata: { name: 'vault', version: '0.1.0', spec: '0.1.0' },
@@ -223,46 +191,21 @@ const NEW_IDL = {
   ],
   types: [
     { name: 'Side', type: { kind: 'enum', variants: [{ name: 'Buy' }, { name: 'Sell', fields: ['u8'] }] } },
-    {
-      name: 'Order',
-      type: {
-        kind: 'struct',
-        fields: [
-          { name: 'price', type: 'u128' },
-          { name: 'tags', type: { vec: 'string' } },
-        ],
-      },
-    },
+    { name: 'Order', type: { kind: 'struct', fields: [{ name: 'price', type: 'u128' }, TAGS] } },
   ],
 }
+const OLD_ARGUMENTS = [{ name: 'amount', type: 'u64' } as const, { name: 'to', type: 'publicKey' } as const]
 const OLD_IDL = {
   version: '0.1.0',
   name: 'vault',
-  instructions: [
-    {
-      name: 'depositFunds',
-      accounts: [],
-      args: [
-        { name: 'amount', type: 'u64' },
-        { name: 'to', type: 'publicKey' },
-      ],
-    },
-  ],
+  instructions: [{ name: 'depositFunds', accounts: [], args: OLD_ARGUMENTS }],
 }
 
-const u32 = (value: number): Buffer => {
-  const buffer = Buffer.alloc(4)
-  buffer.writeUInt32LE(value)
-  return buffer
-}
-const u64 = (value: bigint): Buffer => {
-  const buffer = Buffer.alloc(8)
-  buffer.writeBigUInt64LE(BigInt.asUintN(64, value))
-  return buffer
-}
+const u32 = (value: number): Buffer => Buffer.from(new Uint32Array([value]).buffer)
+const u64 = (value: bigint): Buffer => Buffer.from(new BigInt64Array([value]).buffer)
 const text = (value: string): Buffer => Buffer.concat([u32(Buffer.byteLength(value)), Buffer.from(value)])
 
-/** The arguments of deposit_funds, part by part, so that tests can damage one. */
+/** The arguments of deposit_funds with changed parts. */
 const deposit = (changes: Record<string, Buffer> = {}): string => {
   const parts = {
     discriminator: Buffer.from([1, 2, 3, 4, 5, 6, 7, 250]),
@@ -284,8 +227,8 @@ const deposit = (changes: Record<string, Buffer> = {}): string => {
 
 const IDL_HEAD = `name: P\nidl: ${JSON.stringify(NEW_IDL)}\n`
 
-const onSolana = (expression: string, data: string, idl: unknown = NEW_IDL): boolean =>
-  policyOf(expression, `name: P\nidl: ${JSON.stringify(idl)}\n`).evaluate(facts({ ...SOLANA, data })).compliant
+const onSolana = (expression: string, data: string, head = IDL_HEAD): boolean =>
+  policyOf(expression, head).evaluate(facts({ ...SOLANA, data })).compliant
 
 describe('a Solana instruction', () => {
   test.each([
@@ -297,23 +240,24 @@ describe('a Solana instruction', () => {
     'call.args.order.price == uint256("18446744073709551619") && "b" in call.args.order.tags',
   ])('%s', (expression) => {
     const { evaluate } = policyOf(expression, IDL_HEAD)
-    expect(evaluate(facts({ ...SOLANA, data: deposit(), to: '1'.repeat(32) })).compliant).toBe(true)
-    // Anchor ignores what follows the arguments.
-    expect(evaluate(facts({ ...SOLANA, data: `${deposit()}00`, to: '1'.repeat(32) })).compliant).toBe(true)
+    // Anchor ignores bytes after the arguments.
+    for (const data of [deposit(), `${deposit()}00`]) {
+      expect(evaluate(facts({ ...SOLANA, data, to: '1'.repeat(32) })).compliant).toBe(true)
+    }
   })
 
-  test('an option that is not there is an empty list', () => {
+  test('reads an absent option as an empty list', () => {
     expect(onSolana('call.args.limit.size() == 0', deposit({ limit: Buffer.from([0]) }))).toBe(true)
   })
 
   test.each([
     ['a bool of 2', { flags: Buffer.concat([u32(1), Buffer.from([2])]) }],
     ['an option of 2', { limit: Buffer.from([2, 0, 0]) }],
-    ['a variant that there is none of', { side: Buffer.from([2]) }],
+    ['an unknown variant', { side: Buffer.from([2]) }],
     ['a text that is not UTF-8', { memo: Buffer.concat([u32(1), Buffer.from([0xff])]) }],
     ['a text longer than the data', { memo: u32(0xffffffff) }],
     ...[0x100, 0x1_0000, 0x100_0000, 0xffff_ffff].map((length) => [`a list of ${length} items`, { tags: u32(length) }]),
-    ['nothing at the end', { tags: Buffer.alloc(0) }],
+    ['data without its end', { tags: Buffer.alloc(0) }],
     ['another discriminator', { discriminator: Buffer.from([1, 2, 3, 4, 5, 6, 7, 251]) }],
   ] as [string, Record<string, Buffer>][])('%s is not decoded', (name, changes) => {
     const called = name === 'another discriminator' ? '' : 'deposit_funds'
@@ -321,22 +265,23 @@ describe('a Solana instruction', () => {
     expect(denies(`!call.decoded && call.function == "${called}"`, fields, IDL_HEAD)).toBe(true)
   })
 
-  test('an older idl has its discriminators from the names', () => {
+  test('derives discriminators from names in an earlier idl', () => {
     const discriminator = createHash('sha256').update('global:deposit_funds').digest('hex').slice(0, 16)
     const data = `0x${discriminator}${u64(6n).toString('hex')}${'00'.repeat(32)}`
-    expect(onSolana('call.function == "depositFunds" && call.args.amount == 6', data, OLD_IDL)).toBe(true)
+    const head = `name: P\nidl: ${JSON.stringify(OLD_IDL)}\n`
+    expect(onSolana('call.function == "depositFunds" && call.args.amount == 6', data, head)).toBe(true)
   })
 
-  test('an argument without a type in the language can not be read', () => {
+  test('hides an argument of an unsupported type', () => {
     expect(refusal('call.args.rate > 1', IDL_HEAD)).toContain('unknown argument "rate"')
   })
 
-  test('and an EVM call are told apart by the chain', () => {
+  test.each([
+    ['EVM', {}, '0x43d726d6', `0x${'09'.repeat(8)}`],
+    ['Solana', SOLANA, `0x${'09'.repeat(8)}`, '0x43d726d6'],
+  ])('is distinguished from an EVM call by the chain: %s', (_name, chain, own, other) => {
     const head = `name: P\nabi: ["function close()"]\nidl: ${JSON.stringify(NEW_IDL)}\n`
-    const policy = policyOf('call.function == "close"', head)
-    expect(policy.evaluate(facts({ data: '0x43d726d6' })).compliant).toBe(true)
-    expect(policy.evaluate(facts({ ...SOLANA, data: '0x43d726d6' })).compliant).toBe(false)
-    expect(policy.evaluate(facts({ ...SOLANA, data: `0x${'09'.repeat(8)}` })).compliant).toBe(true)
-    expect(policy.evaluate(facts({ data: `0x${'09'.repeat(8)}` })).compliant).toBe(false)
+    const { evaluate } = policyOf('call.function == "close"', head)
+    expect([own, other].map((data) => evaluate(facts({ ...chain, data })).compliant)).toEqual([true, false])
   })
 })

@@ -1,5 +1,4 @@
-// The catalog under every order of loads and changes: a stale target left in a cache would stay live for ever.
-
+// The catalog under every order of loads and changes. A stale target in a cache would stay live forever.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { PolicyRevision, Target } from '../../src/domain/target.ts'
@@ -35,42 +34,38 @@ const revision = (id: string, source = POLICY): PolicyRevision => ({
 })
 
 interface Load {
-  readonly what: string
+  readonly query: string
   answer(value: TargetRecord | PolicyRevision | null): Promise<void>
   fail(error: Error): Promise<void>
 }
 
-/** Lets what was resolved run its continuations, however many there are in a row. */
+/** Runs continuations of resolved promises, also several in a row. */
 const settle = async (): Promise<void> => {
   for (let i = 0; i < 20; i++) await Promise.resolve()
 }
 
-/** A source whose every load waits for the test to answer it. */
+/** A source whose loads wait for the test to answer them. */
 const createControlledSource = () => {
   const loads: Load[] = []
-  const start = (what: string) =>
-    new Promise<never>((resolve, reject) => {
-      loads.push({
-        what,
-        answer: (value) => {
-          resolve(value as never)
-          return settle()
-        },
-        fail: (error) => {
-          reject(error)
-          return settle()
-        },
-      })
+  const start = (query: string) => {
+    const { promise, resolve, reject } = Promise.withResolvers<never>()
+    loads.push({
+      query,
+      answer: (value) => {
+        resolve(value as never)
+        return settle()
+      },
+      fail: (error) => {
+        reject(error)
+        return settle()
+      },
     })
+    return promise
+  }
   return {
     loads,
-    /** What was asked for, in order. */
-    asked: () => loads.map(({ what }) => what),
-    next: (): Load => {
-      const load = loads.at(-1)
-      if (load === undefined) throw new Error('nothing is being loaded')
-      return load
-    },
+    queries: () => loads.map(({ query }) => query),
+    last: (): Load => loads.at(-1)!,
     source: {
       loadProjectTarget: (organizationId: string, hash: string) => start(`project ${organizationId} ${hash}`),
       loadBindingTarget: (organizationId: string, chain: string, address: string) =>
@@ -95,93 +90,81 @@ const setUp = (settings: Partial<CatalogDependencies> = {}) => {
 const resolve = (catalog: Catalog, organizationId = 'org_a', hash = 'x-1') =>
   catalog.resolveProject(organizationId, hash)
 
-/** The state after one project was loaded, its revision too. */
+const failureOf = (found: ReturnType<typeof resolve>) => Promise.resolve(found).catch((error: unknown) => error)
+
+/** A catalog with a loaded project and its revision. */
 const setUpLoaded = async (settings: Partial<CatalogDependencies> = {}) => {
-  const world = setUp(settings)
-  const first = resolve(world.catalog)
-  await world.next().answer(record('one'))
-  await world.next().answer(revision('revision_a'))
-  return { ...world, first: (await first) as ResolvedTarget }
+  const harness = setUp(settings)
+  const first = resolve(harness.catalog)
+  await harness.last().answer(record('one'))
+  await harness.last().answer(revision('revision_a'))
+  return { ...harness, first: (await first) as ResolvedTarget }
 }
 
 const change = (organizationId: string | null, topic = 'policy') => ({ topic, organizationId })
 
-describe('resolving', () => {
-  test('loads a project, then its revision, and then answers at once', async () => {
-    const { catalog, asked, first } = await setUpLoaded()
-    expect(first).toEqual({
-      ...record('one'),
-      requires: ['user_ip'],
-      needs: [],
-      shadowNeeds: [],
-      shadowRequires: [],
-    })
-    expect(asked()).toEqual(['project org_a x-1', 'revision revision_a'])
+describe('a target', () => {
+  test('is loaded with its revision, and then answered synchronously', async () => {
+    const { catalog, queries, first } = await setUpLoaded()
+    expect(first).toEqual({ ...record('one'), requires: ['user_ip'], needs: [], shadowNeeds: [], shadowRequires: [] })
     expect(resolve(catalog)).toBe(first)
-    const { source } = revision('revision_a')
-    expect(catalog.cachedRevision('revision_a')).toEqual({
-      id: 'revision_a',
-      document: JSON.stringify(parsePolicyDocument(source)),
-      size: source.length,
-    })
-    expect(asked()).toHaveLength(2)
+    const document = JSON.stringify(parsePolicyDocument(POLICY))
+    expect(catalog.cachedRevision('revision_a')).toEqual({ id: 'revision_a', document, size: POLICY.length })
+    expect(queries()).toEqual(['project org_a x-1', 'revision revision_a'])
   })
 
-  test('finds contracts by chain and address, apart from projects and other chains', async () => {
-    const { catalog, next, asked } = await setUpLoaded()
+  test('of a contract is found by chain and address', async () => {
+    const { catalog, last, queries } = await setUpLoaded()
     const found = catalog.resolveBinding('org_a', 'base', ADDRESS)
     expect(found).toBeInstanceOf(Promise)
-    await next().answer(record('two'))
-    expect(((await found) as Target).id).toBe('two')
+    await last().answer(record('two'))
+    expect((await found)?.id).toBe('two')
     expect((catalog.resolveBinding('org_a', 'base', ADDRESS) as Target).id).toBe('two')
     expect(catalog.resolveBinding('org_a', 'bsc', ADDRESS)).toBeInstanceOf(Promise)
-    expect(asked().slice(2)).toEqual([`binding org_a base ${ADDRESS}`, `binding org_a bsc ${ADDRESS}`])
+    expect(queries().slice(2)).toEqual([`binding org_a base ${ADDRESS}`, `binding org_a bsc ${ADDRESS}`])
   })
 
-  test('keeps organizations apart', async () => {
-    const { catalog, next } = await setUpLoaded()
+  test('of one organization is not visible to another', async () => {
+    const { catalog, last } = await setUpLoaded()
     const other = resolve(catalog, 'org_b')
     expect(other).toBeInstanceOf(Promise)
-    await next().answer(null)
+    await last().answer(null)
     expect(await other).toBeNull()
     expect(resolve(catalog)).not.toBeNull()
   })
 
-  test('refuses a target of another organization', async () => {
-    const { catalog, next } = setUp()
-    const outcome = (resolve(catalog) as Promise<Target>).catch((error: unknown) => error)
-    await next().answer(record('one', { organizationId: 'org_b' }))
-    expect(await outcome).toBeInstanceOf(PolicyUnusableError)
+  test('of another organization is refused', async () => {
+    const { catalog, last } = setUp()
+    const failure = failureOf(resolve(catalog))
+    await last().answer(record('one', { organizationId: 'org_b' }))
+    expect(await failure).toBeInstanceOf(PolicyUnusableError)
   })
 
-  test('remembers that there is nothing', async () => {
-    const { catalog, next, asked } = setUp()
+  test('that is missing is cached', async () => {
+    const { catalog, last, queries } = setUp()
     const found = resolve(catalog)
-    await next().answer(null)
-    expect(await found).toBeNull()
-    expect(resolve(catalog)).toBeNull()
-    expect(asked()).toHaveLength(1)
+    await last().answer(null)
+    expect([await found, resolve(catalog), queries().length]).toEqual([null, null, 1])
   })
 
-  test('asks nobody for a hash that no project can have', () => {
-    const { catalog, asked } = setUp()
+  test('with an impossible hash is not loaded', () => {
+    const { catalog, queries } = setUp()
     expect(catalog.resolveProject('org_a', 'x'.repeat(65))).toBeNull()
-    expect(asked()).toEqual([])
+    expect(queries()).toEqual([])
   })
 
-  test('does not remember a failure, and does not take it for nothing', async () => {
-    const { catalog, next } = setUp()
-    const found = resolve(catalog) as Promise<Target>
+  test('is loaded again after a failure', async () => {
+    const { catalog, last } = setUp()
     const failure = new Error('the store is locked')
-    const outcome = found.catch((error: unknown) => error)
-    await next().fail(failure)
+    const outcome = failureOf(resolve(catalog))
+    await last().fail(failure)
     expect(await outcome).toBe(failure)
     const again = resolve(catalog)
-    await next().answer(null)
+    await last().answer(null)
     expect(await again).toBeNull()
   })
 
-  test('forgets the least used first, and what is missing can not push out what is there', async () => {
+  test('is evicted if it is the least recently used, but not by missing targets', async () => {
     const { catalog, loads } = await setUpLoaded({ maxEntries: 2 })
     for (let i = 0; i < 50; i++) {
       const missing = resolve(catalog, 'org_a', `missing-${i}`)
@@ -198,49 +181,49 @@ describe('resolving', () => {
   })
 })
 
-describe('revisions', () => {
-  test('are loaded once for all projects that share them, also at the same time', async () => {
-    const { catalog, loads, asked } = setUp()
+describe('a revision', () => {
+  test('is loaded once for all projects with it, also concurrently', async () => {
+    const { catalog, loads, queries } = setUp()
     const found = [resolve(catalog, 'org_a', 'x-1'), resolve(catalog, 'org_a', 'x-2')]
     await loads[0]?.answer(record('one'))
     await loads[1]?.answer(record('two'))
-    expect(asked().slice(2)).toEqual(['revision revision_a'])
+    expect(queries().slice(2)).toEqual(['revision revision_a'])
     await loads[2]?.answer(revision('revision_a'))
     expect((await Promise.all(found)).map((target) => target?.id)).toEqual(['one', 'two'])
   })
 
   test.each([
-    ['missing', null],
-    ['altered', { ...revision('revision_a'), source: `${POLICY}# more\n` }],
-    ['not compiling', revision('revision_a', 'name: P\nrules: [{id: a, deny: nope}]\n')],
-  ] as const)('%s: no target, no verdict', async (_name, stored) => {
-    const { catalog, next } = setUp()
-    const outcome = (resolve(catalog) as Promise<Target>).catch((error: unknown) => error)
-    await next().answer(record('one'))
-    await next().answer(stored)
-    const error = await outcome
+    ['is missing', null],
+    ['was altered', { ...revision('revision_a'), source: `${POLICY}# more\n` }],
+    ['does not compile', revision('revision_a', 'name: P\nrules: [{id: a, deny: nope}]\n')],
+  ] as const)('that %s fails its targets', async (_name, stored) => {
+    const { catalog, last } = setUp()
+    const failure = failureOf(resolve(catalog))
+    await last().answer(record('one'))
+    await last().answer(stored)
+    const error = (await failure) as PolicyUnusableError
     expect(error).toBeInstanceOf(PolicyUnusableError)
-    expect((error as PolicyUnusableError).code).toBe('DEPENDENCY_UNAVAILABLE')
-    expect((error as PolicyUnusableError).detail).not.toContain('nope')
-    // The next request tries again; a revision that does not compile is not loaded and compiled again for it.
-    const again = (resolve(catalog) as Promise<Target>).catch((failure: unknown) => failure)
-    await next().answer(record('one'))
-    if (stored === null) await next().answer(revision('revision_a'))
+    expect(error.code).toBe('DEPENDENCY_UNAVAILABLE')
+    expect(error.detail).not.toContain('nope')
+    // The next request retries a missing revision. An unusable revision is not loaded and compiled again.
+    const again = failureOf(resolve(catalog))
+    await last().answer(record('one'))
+    if (stored === null) await last().answer(revision('revision_a'))
     expect((await again) instanceof PolicyUnusableError).toBe(stored !== null)
   })
 
-  test('pushed out by others are loaded again before their target is answered', async () => {
-    const { catalog, next, asked } = await setUpLoaded({ maxRevisionCharacters: 1500 })
+  test('that was evicted is loaded again before its target is answered', async () => {
+    const { catalog, last, queries } = await setUpLoaded({ maxRevisionCharacters: 1500 })
     const other = resolve(catalog, 'org_a', 'x-2')
-    await next().answer(record('two', { revisionId: 'revision_b' }))
-    await next().answer(revision('revision_b'))
+    await last().answer(record('two', { revisionId: 'revision_b' }))
+    await last().answer(revision('revision_b'))
     await other
     expect(catalog.cachedRevision('revision_a')).toBeUndefined()
     const again = resolve(catalog)
     expect(again).toBeInstanceOf(Promise)
-    await next().answer(record('one'))
-    expect(asked().at(-1)).toBe('revision revision_a')
-    await next().answer(revision('revision_a'))
+    await last().answer(record('one'))
+    expect(queries().at(-1)).toBe('revision revision_a')
+    await last().answer(revision('revision_a'))
     await again
     expect(catalog.cachedRevision('revision_a')).toBeDefined()
   })
@@ -248,18 +231,17 @@ describe('revisions', () => {
 
 describe('concurrent misses', () => {
   test('share one load', async () => {
-    const { catalog, next, asked } = setUp()
+    const { catalog, last, queries } = setUp()
     const found = [resolve(catalog), resolve(catalog), resolve(catalog)]
-    expect(asked()).toEqual(['project org_a x-1'])
-    await next().answer(null)
+    await last().answer(null)
     expect(await Promise.all(found)).toEqual([null, null, null])
+    expect(queries()).toEqual(['project org_a x-1'])
   })
 
   test('share its failure', async () => {
-    const { catalog, next } = setUp()
-    const found = [resolve(catalog), resolve(catalog)] as Promise<Target>[]
-    const outcomes = Promise.allSettled(found)
-    await next().fail(new Error('down'))
+    const { catalog, last } = setUp()
+    const outcomes = Promise.allSettled([resolve(catalog), resolve(catalog)])
+    await last().fail(new Error('down'))
     expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
   })
 
@@ -274,14 +256,14 @@ describe('concurrent misses', () => {
     expect(loads).toHaveLength(2)
     await loads[1]?.answer(null)
     expect(await second).toBeNull()
-    // The first may still end; both told the truth, since nothing changed in between.
+    // The first load may still end; both answers are correct, because nothing changed in between.
     await loads[0]?.answer(null)
     expect(await hanging).toBeNull()
     expect(resolve(catalog)).toBeNull()
   })
 })
 
-/** Changes after which a target may be another one, or be missing. */
+/** Changes that can replace or remove a target. */
 const CHANGES: readonly ((catalog: Catalog) => void)[] = [
   (catalog) => catalog.invalidate(change('org_a')),
   (catalog) => catalog.invalidate(change('org_a', 'binding')),
@@ -292,19 +274,16 @@ const UNRELATED = [change('org_b'), change('org_a', 'api-key'), change(null, 'at
 
 const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('resolve' as const), isBinding: fc.boolean() }) },
-  {
-    weight: 4,
-    arbitrary: fc.record({ kind: fc.constant('answer' as const), at: fc.nat(9), isOld: fc.boolean() }),
-  },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('answer' as const), at: fc.nat(9), isOld: fc.boolean() }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('change' as const), by: fc.constantFrom(...CHANGES) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('unrelated' as const), by: fc.constantFrom(...UNRELATED) }) },
   { weight: 1, arbitrary: fc.constant({ kind: 'many' } as const) },
 )
 
-/** In the test below, each third version of the store has no target. */
+/** The target of each version of the store; every third version has none. */
 const recordAt = (version: number): TargetRecord | null => (version % 3 === 2 ? null : record(`v${version}`))
 
-test('no order of loads, changes and answers yields a target from before a change, or forgets it without one', async () => {
+test('answers no target from before a change, and keeps targets without one, in every order of events', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
       const { catalog, loads } = setUp()
@@ -314,7 +293,7 @@ test('no order of loads, changes and answers yields a target from before a chang
       let seen = 0
       const resolveIn = (isBinding: boolean) =>
         isBinding ? catalog.resolveBinding('org_a', 'base', ADDRESS) : resolve(catalog)
-      /** The answer must be one of the store's since the last change before the request. */
+      /** The answer must be of a version since the last change before the request. */
       const check = (found: ResolvedTarget | null, since: number): void => {
         const allowed = Array.from({ length: version - since + 1 }, (_, offset) => recordAt(since + offset)?.id ?? null)
         expect(allowed).toContain(found?.id ?? null)
@@ -329,12 +308,14 @@ test('no order of loads, changes and answers yields a target from before a chang
       const collect = (): void => {
         for (; seen < loads.length; seen++) open.push({ load: loads[seen]!, begun: version })
       }
-      /** A load reads the store at its begin or at its end. */
+      /** A load reads the store when it starts or when it ends. */
       const answer = async (at: number, isOld: boolean): Promise<void> => {
         const [pending] = open.splice(at % Math.max(open.length, 1), 1)
         if (pending === undefined) return
         const { load, begun } = pending
-        await load.answer(load.what.startsWith('revision') ? revision('revision_a') : recordAt(isOld ? begun : version))
+        await load.answer(
+          load.query.startsWith('revision') ? revision('revision_a') : recordAt(isOld ? begun : version),
+        )
       }
       for (const action of steps) {
         if (action.kind === 'resolve') request(action.isBinding)
@@ -343,7 +324,7 @@ test('no order of loads, changes and answers yields a target from before a chang
           version++
           action.by(catalog)
         } else if (action.kind === 'many') {
-          // More organizations than are tracked: everything may be forgotten.
+          // More organizations than the catalog tracks: it may drop all entries.
           isCrowded = true
           for (let number = 0; number < 12; number++) catalog.invalidate(change(`org_${number}`))
         } else {
@@ -353,17 +334,14 @@ test('no order of loads, changes and answers yields a target from before a chang
         }
         collect()
       }
+      const answerAll = async (): Promise<void> => {
+        for (; open.length > 0; collect()) await answer(0, true)
+      }
       for (const isBinding of [false, true]) {
-        while (open.length > 0) {
-          await answer(0, true)
-          collect()
-        }
+        await answerAll()
         request(isBinding)
         collect()
-        while (open.length > 0) {
-          await answer(0, true)
-          collect()
-        }
+        await answerAll()
         expect((await resolveIn(isBinding))?.id ?? null).toBe(recordAt(version)?.id ?? null)
       }
       await Promise.all(checks)
@@ -377,15 +355,15 @@ describe('a shadow revision', () => {
   const SHADOW = `name: P\nrules: [{id: a, deny: 'in_list(wallet.address, "a") || identity.verified || tx.value > 1'}]\n`
 
   const resolved = async (shadow: PolicyRevision | null): Promise<ResolvedTarget> => {
-    const { catalog, next } = setUp()
+    const { catalog, last } = setUp()
     const found = resolve(catalog)
-    await next().answer(record('one', { shadowRevisionId: 'revision_b' }))
-    await next().answer(shadow)
-    await next().answer(revision('revision_a', ACTIVE))
+    await last().answer(record('one', { shadowRevisionId: 'revision_b' }))
+    await last().answer(shadow)
+    await last().answer(revision('revision_a', ACTIVE))
     return (await found) as ResolvedTarget
   }
 
-  test('adds what only it needs, apart from what an answer waits for', async () => {
+  test('adds its own needs apart from those of the active revision', async () => {
     const target = await resolved(revision('revision_b', SHADOW))
     expect(target).toMatchObject({
       shadowRevisionId: 'revision_b',
@@ -396,18 +374,18 @@ describe('a shadow revision', () => {
     })
   })
 
-  test('that does not compile, or is not there, keeps nobody from an answer', async () => {
+  test('that is missing or does not compile does not fail the target', async () => {
     const broken = await resolved(revision('revision_b', 'name: P\nrules: [{id: a, deny: nonsense}]\n'))
     expect(broken).toMatchObject({ shadowRevisionId: 'revision_b', shadowNeeds: [], shadowRequires: [] })
     expect(await resolved(null)).toMatchObject({ shadowRevisionId: null, shadowNeeds: [], shadowRequires: [] })
   })
 
-  test('is at hand as long as the target is', async () => {
-    const { catalog, next } = setUp()
+  test('is cached as long as its target', async () => {
+    const { catalog, last } = setUp()
     void resolve(catalog)
-    await next().answer(record('one', { shadowRevisionId: 'revision_b' }))
-    await next().answer(revision('revision_b', SHADOW))
-    await next().answer(revision('revision_a', ACTIVE))
+    await last().answer(record('one', { shadowRevisionId: 'revision_b' }))
+    await last().answer(revision('revision_b', SHADOW))
+    await last().answer(revision('revision_a', ACTIVE))
     expect(resolve(catalog)).not.toBeInstanceOf(Promise)
     expect(catalog.cachedRevision('revision_b')?.document).toBe(JSON.stringify(parsePolicyDocument(SHADOW)))
   })

@@ -1,5 +1,4 @@
-// A thread as a signing worker begins: warmed up, and then given a policy that it has never compiled. Answers its longest
-// step.
+// A warmed-up thread that compiles a new policy and posts the duration of its longest step.
 import { compileDocument } from '../../src/policy/document/compile-document.ts'
 import type { PolicyDocument } from '../../src/policy/types/document.ts'
 import { warmUpPolicies } from '../../src/policy/warm-up.ts'
@@ -15,7 +14,7 @@ declare const self: Worker
 
 self.onmessage = ({ data }: MessageEvent<PolicyDocument>) => {
   warmUpPolicies(() => performance.now())
-  // Reading the time warms up as well.
+  // The first reading of the clock is slow.
   threadMs()
   const compiling = compileDocument(data)
   let longestMs = 0

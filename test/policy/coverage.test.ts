@@ -3,21 +3,13 @@ import { expect, test } from 'bun:test'
 import { compileSource } from '../../src/policy/cel/compile.ts'
 import { coverageOf } from '../../src/policy/tools/coverage.ts'
 
-const coverage = (rules: string, ...values: string[]) =>
-  coverageOf(
-    compileSource(`name: P
-default: allow
-rules:
-${rules}
-tests:
-${values
-  .map(
-    (value, index) =>
-      `  - { name: t${index}, request: { from: "0x00000000000000000000000000000000000000b2", ${value} }, verdict: allow }`,
-  )
-  .join('\n')}
-`).policy,
-  )
+const coverage = (rules: string, ...values: string[]) => {
+  const tests = values.map((value, index) => {
+    const request = `{ from: "0x00000000000000000000000000000000000000b2", ${value} }`
+    return `  - { name: t${index}, request: ${request}, verdict: allow }\n`
+  })
+  return coverageOf(compileSource(`name: P\ndefault: allow\nrules:\n${rules}\ntests:\n${tests.join('')}`).policy)
+}
 
 const missing = (...given: Parameters<typeof coverage>) =>
   coverage(...given).uncovered.map(({ condition, outcome }) => `${condition} ${outcome}`)
@@ -46,50 +38,36 @@ test('require decides if it is false', () => {
   expect(coverage(rules, 'msg_value: 6').unreached).toEqual([])
 })
 
-test('a side of && or || that the other decides is not evaluated', () => {
-  const and = '  - { id: a, allow: tx.value > 5 && chain.name == "base" }'
-  expect(missing(and, 'msg_value: 1')).toEqual([
-    'tx.value > 5 true',
-    'chain.name == "base" true',
-    'chain.name == "base" false',
-  ])
-  expect(missing(and, 'msg_value: 1', 'msg_value: 6', 'msg_value: 6, chain: base')).toEqual([])
-  const or = '  - { id: a, allow: tx.value > 5 || chain.name == "base" }'
-  expect(missing(or, 'msg_value: 6, chain: base')).toEqual([
-    'tx.value > 5 false',
-    'chain.name == "base" true',
-    'chain.name == "base" false',
-  ])
+const AND = 'tx.value > 5 && chain.name == "base"'
+const OR = 'tx.value > 5 || chain.name == "base"'
+const CHOICE = '!(tx.value > 5) ? chain.name == "base" : request.hour > 3'
+const EITHER = ['chain.name == "base" false', 'chain.name == "base" true']
+const BRANCHES = ['chain.name == "base" true', 'request.hour > 3 false', 'request.hour > 3 true']
+test.each([
+  ['a false side of && skips the other side', AND, ['1'], [...EITHER, 'tx.value > 5 true']],
+  ['both sides of && are covered', AND, ['1', '6', '6, chain: base'], []],
+  ['a true side of || skips the other side', OR, ['6, chain: base'], [...EITHER, 'tx.value > 5 false']],
+  ['only the chosen branch of ?: is evaluated, and ! inverts', CHOICE, ['1'], [...BRANCHES, 'tx.value > 5 true']],
+])('%s', (_name, condition, values, expected) => {
+  const rules = `  - { id: a, allow: '${condition}' }`
+  const found = missing(rules, ...values.map((value) => `msg_value: ${value}`))
+  expect(found.sort()).toEqual(expected)
 })
 
-test('only the chosen branch of ?: is evaluated, and ! inverts', () => {
-  const rules = `  - { id: a, allow: '!(tx.value > 5) ? chain.name == "base" : request.hour > 3' }`
-  expect(missing(rules, 'msg_value: 1')).toEqual([
-    'tx.value > 5 true',
-    'chain.name == "base" true',
-    'request.hour > 3 true',
-    'request.hour > 3 false',
-  ])
-})
-
-test('a condition that fails has no outcome, and a decisive other side overrides the failure', () => {
+test('a failing condition has no outcome, and a decisive other side overrides the failure', () => {
   const rules = '  - { id: a, allow: identity.verified || tx.value > 5 }\n  - { id: b, allow: "true" }'
-  const given = coverage(rules, 'msg_value: 1')
-  expect(given.unreached).toEqual(['b'])
-  expect(given.uncovered.map(({ condition }) => condition)).toEqual([
-    'identity.verified',
-    'identity.verified',
-    'tx.value > 5',
-    'true',
-  ])
+  const { unreached, uncovered } = coverage(rules, 'msg_value: 1')
+  expect(unreached).toEqual(['b'])
+  const conditions = uncovered.map(({ condition }) => condition)
+  expect(conditions).toEqual(['identity.verified', 'identity.verified', 'tx.value > 5', 'true'])
 })
 
-test('a loop is one condition, and calls with tuples are read', () => {
+test('a loop is one condition, and calls with tuples are decoded', () => {
+  const rule = `call.function == "submit" && call.args.orders.exists(o, o.amount > 5 && o.amount < 9)`
   const found = coverageOf(
     compileSource(`name: P
 abi: ['function submit((address maker, uint256 amount)[] orders)']
-rules:
-  - { id: a, deny: 'call.function == "submit" && call.args.orders.exists(o, o.amount > 5 && o.amount < 9)' }
+rules: [{ id: a, deny: '${rule}' }]
 `).policy,
   )
   expect(found).toMatchObject({ rules: 1, unreached: ['a'], branches: 4 })

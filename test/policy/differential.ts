@@ -1,6 +1,5 @@
-// Random expressions of the part of CEL that policies and the CEL specification share, evaluated by both: by our compiled
-// policy and by @bufbuild/cel, which is maintained apart from the library that policies are evaluated with.
-
+// Random expressions of the common part of policies and CEL, evaluated by a compiled policy and by @bufbuild/cel, which is
+// independent of the library that evaluates policies.
 import { celEnv, parse, plan } from '@bufbuild/cel'
 import { create } from '@bufbuild/protobuf'
 import { TimestampSchema } from '@bufbuild/protobuf/wkt'
@@ -29,7 +28,7 @@ const COMPARISONS = ['==', '!=', '<', '<=', '>', '>='] as const
 const small = fc.integer({ min: -9, max: 9 }).map(String)
 const large = fc.constantFrom('9223372036854775807', '-9223372036854775807', '4611686018427387904', '3037000500')
 
-/** Bodies of loops: expressions over the loop's variable, without loops of their own. */
+/** Bodies of loops: expressions over the loop variable, without nested loops. */
 const intBody = fc.oneof(
   fc.constantFrom('x > 0', 'x == 1', 'x % 2 == 0', '10 / x > 1', 'x != chain.id', 'true', 'false'),
   fc.tuple(fc.constantFrom(...COMPARISONS), small).map(([operator, value]) => `x * x ${operator} ${value}`),
@@ -44,7 +43,7 @@ const instants = fc.constantFrom(
 
 const zones = fc.constantFrom('', '"Europe/Zurich"', '"Asia/Kathmandu"', '"America/Denver"', '"UTC"')
 
-/** Expressions of each type; they nest so deep at most. */
+/** Expressions of type bool, with bounded nesting. */
 export const expressions = fc.letrec<Generators>((tie) => {
   const [bool, int, string] = [tie('bool'), tie('int'), tie('string')]
   const [time, duration, ints, strings] = [tie('time'), tie('duration'), tie('ints'), tie('strings')]
@@ -98,7 +97,7 @@ export const expressions = fc.letrec<Generators>((tie) => {
       nesting,
       fc.constantFrom('duration("1h")', 'duration("90m")', 'duration("0s")', 'duration("36h")'),
       infix(['+', '-'], duration),
-      // Of instants near each other: CEL's own range ends with the year 9999, where that of ours does not.
+      // The instants are close to each other, because CEL's range ends with the year 9999 and that of policies does not.
       infix(['-'], instants),
     ),
     ints: fc.oneof(
@@ -125,10 +124,10 @@ export const requests: fc.Arbitrary<AttestationRequest> = fc
   })
   .map(({ bytes, ...request }) => requestOf({ ...request, data: `0x${'ab'.repeat(bytes)}` }))
 
-/** A value, or that there was none. */
+/** The value of an expression, or 'error'. */
 export type Outcome = boolean | 'error'
 
-/** Null: the language leaves it out. */
+/** The outcome as a policy; null if policies do not support the expression. */
 export const ours = (expression: string, request: AttestationRequest): Outcome | null => {
   const scope = finish(createPolicyScope(NO_PARTS, null))
   const compiled = compileExpression(expression, scope)

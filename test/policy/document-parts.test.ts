@@ -1,5 +1,4 @@
-// The parts of a document beside its rules: constants, abi, idl, reads and tests. Every wrong shape is refused where it
-// stands.
+// Constants, abi, idl, reads and tests of a document. Each wrong shape is refused at its position.
 import { describe, expect, test } from 'bun:test'
 import { parseEvmAddress, SOLANA_ZERO_ADDRESS } from '../../src/domain/address.ts'
 import { compilePolicy } from '../../src/policy/cel/compile.ts'
@@ -10,14 +9,14 @@ import { issuesOf } from './support.ts'
 
 const CONTRACT = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48'
 const read = (text: string) => parsePolicyDocument(`name: P\nrules: []\n${text}`)
-/** `line:column message` of the first mistake, lines counted from the part's own first. */
+/** `line:column message` of the first mistake; the part begins in line 1. */
 const mistake = (text: string): string => {
   const [issue] = issuesOf(() => compilePolicy(`name: P\nrules: []\n${text}`))
   return issue === undefined ? '' : `${issue.line - 2}:${issue.column} ${issue.message}`
 }
 
 describe('constants', () => {
-  test('are kept as they are written', () => {
+  test('keep their spelling', () => {
     const { constants } = read(`constants:
   a: { type: address, value: ${CONTRACT} }
   b: { type: uint256, value: 115792089237316195423570985008687907853269984665640564039457584007913129639935 }
@@ -27,76 +26,52 @@ describe('constants', () => {
   f: { type: int, value: -7 }
   g: { type: timestamp, value: 2026-01-01T00:00:00Z }
 `)
-    expect(constants).toEqual([
-      { name: 'a', type: 'address', values: [CONTRACT], isList: false },
-      {
-        name: 'b',
-        type: 'uint256',
-        values: ['115792089237316195423570985008687907853269984665640564039457584007913129639935'],
-        isList: false,
-      },
+    const single = (name: string, type: string, value: string) => ({ name, type, values: [value], isList: false })
+    expect(constants as readonly unknown[]).toEqual([
+      single('a', 'address', CONTRACT),
+      single('b', 'uint256', `${2n ** 256n - 1n}`),
       { name: 'c', type: 'string', values: ['CU', 'IR'], isList: true },
-      { name: 'd', type: 'ether', values: ['1.50'], isList: false },
-      { name: 'e', type: 'bool', values: ['true'], isList: false },
-      { name: 'f', type: 'int', values: ['-7'], isList: false },
-      { name: 'g', type: 'timestamp', values: ['2026-01-01T00:00:00Z'], isList: false },
+      single('d', 'ether', '1.50'),
+      single('e', 'bool', 'true'),
+      single('f', 'int', '-7'),
+      single('g', 'timestamp', '2026-01-01T00:00:00Z'),
     ])
   })
 
+  const constant = (fields: string): string => `constants: { a: { ${fields} } }`
+  const INT = 'an int must be a whole number of at most 64 bits in decimal digits'
+  const NAME =
+    'the name of a constant must consist of a-z, 0-9 and "_", begin with a letter and have at most 64 characters'
+  const UINT256 = 'a uint256 must be a whole number in decimal digits or 0x hex, without sign or separators'
+  const ADDRESS = 'an address must be 0x followed by 40 hex digits (EVM), or 32 bytes in base58 (Solana)'
+  const DURATION = 'a duration must be whole hours, minutes and seconds of at most a century, for example "36h"'
+  const TYPES = 'bool, int, uint256, string, address, duration, timestamp, ether, gwei, sol, lamports'
+  const many = Array.from({ length: 129 }, (_, i) => `a${i}: {type: int, value: 1}`).join(', ')
   test.each([
     ['constants: 5', '1:12 constants must be a mapping'],
     ['constants: { a: 5 }', '1:17 a must be a mapping'],
-    [
-      'constants: { A: { type: int, value: 5 } }',
-      '1:17 the name of a constant must consist of a-z, 0-9 and "_", begin with a letter and have at most 64 characters',
-    ],
-    ['constants: { a: { value: 5 } }', '1:17 the constant has no type'],
-    ['constants: { a: { type: int } }', '1:17 the constant has no value'],
-    [
-      'constants: { a: { type: float, value: 5 } }',
-      `1:25 a constant's type must be one of bool, int, uint256, string, address, duration, timestamp, ether, gwei, sol, lamports`,
-    ],
-    [
-      'constants: { a: { type: int, value: 5, unit: x } }',
-      '1:40 "unit" is not a key of a constant; valid keys: type, value',
-    ],
-    [
-      'constants: { a: { type: int, value: 1.5 } }',
-      '1:37 an int must be a whole number of at most 64 bits in decimal digits',
-    ],
-    [
-      'constants: { a: { type: int, value: 9223372036854775808 } }',
-      '1:37 an int must be a whole number of at most 64 bits in decimal digits',
-    ],
-    ['constants: { a: { type: bool, value: yes } }', '1:38 a bool must be true or false'],
-    [
-      'constants: { a: { type: uint256, value: -1 } }',
-      '1:41 a uint256 must be a whole number in decimal digits or 0x hex, without sign or separators',
-    ],
-    [
-      'constants: { a: { type: address, value: 0x00 } }',
-      '1:41 an address must be 0x followed by 40 hex digits (EVM), or 32 bytes in base58 (Solana)',
-    ],
-    [
-      'constants: { a: { type: duration, value: 1d } }',
-      '1:42 a duration must be whole hours, minutes and seconds of at most a century, for example "36h"',
-    ],
-    ['constants: { a: { type: string, value: [] } }', '1:40 the list is empty'],
-    ['constants: { a: { type: string, value: [x, { y: 1 }] } }', '1:44 a value must be text, a number, true or false'],
-    ['constants: { a: { type: string, value: null } }', '1:40 a value must be text, a number, true or false'],
-    [`constants: { a: { type: string, value: [${'x, '.repeat(128)}x] } }`, '1:40 a list can have at most 128 elements'],
-    [`constants: { a: { type: string, value: ${'x'.repeat(257)} } }`, '1:40 a string can have at most 256 characters'],
-    [
-      `constants: {${Array.from({ length: 129 }, (_, i) => `a${i}: {type: int, value: 1}`).join(', ')}}`,
-      '1:12 a policy can have at most 128 constants',
-    ],
-  ])('%s', (text, expected) => {
-    expect(mistake(text)).toBe(expected)
-  })
+    ['constants: { A: { type: int, value: 5 } }', `1:17 ${NAME}`],
+    [constant('value: 5'), '1:17 the constant has no type'],
+    [constant('type: int'), '1:17 the constant has no value'],
+    [constant('type: float, value: 5'), `1:25 a constant's type must be one of ${TYPES}`],
+    [constant('type: int, value: 5, unit: x'), '1:40 "unit" is not a key of a constant; valid keys: type, value'],
+    [constant('type: int, value: 1.5'), `1:37 ${INT}`],
+    [constant('type: int, value: 9223372036854775808'), `1:37 ${INT}`],
+    [constant('type: bool, value: yes'), '1:38 a bool must be true or false'],
+    [constant('type: uint256, value: -1'), `1:41 ${UINT256}`],
+    [constant('type: address, value: 0x00'), `1:41 ${ADDRESS}`],
+    [constant('type: duration, value: 1d'), `1:42 ${DURATION}`],
+    [constant('type: string, value: []'), '1:40 the list is empty'],
+    [constant('type: string, value: [x, { y: 1 }]'), '1:44 a value must be text, a number, true or false'],
+    [constant('type: string, value: null'), '1:40 a value must be text, a number, true or false'],
+    [constant(`type: string, value: [${'x, '.repeat(128)}x]`), '1:40 a list can have at most 128 elements'],
+    [constant(`type: string, value: ${'x'.repeat(257)}`), '1:40 a string can have at most 256 characters'],
+    [`constants: {${many}}`, '1:12 a policy can have at most 128 constants'],
+  ])('%s', (text, expected) => expect(mistake(text)).toBe(expected))
 })
 
 describe('abi', () => {
-  test('takes words and JSON, and passes over what is no function', () => {
+  test('accepts text and JSON, and ignores items other than functions', () => {
     const { abi } = read(`abi:
   - function transfer(address to, uint amount) returns (bool)
   - { type: function, name: submit, stateMutability: payable,
@@ -104,63 +79,46 @@ describe('abi', () => {
   - { type: event, name: Transfer, inputs: [] }
   - { type: constructor, inputs: [] }
 `)
-    expect(abi.map(({ name, inputs }) => ({ name, inputs }))).toEqual([
-      {
-        name: 'transfer',
-        inputs: [
-          { name: 'to', type: 'address' },
-          { name: 'amount', type: 'uint256' },
-        ],
-      },
-      {
-        name: 'submit',
-        inputs: [{ name: 'order', type: 'tuple[]', components: [{ name: 'maker', type: 'address' }] }],
-      },
+    const orders = { name: 'order', type: 'tuple[]', components: [{ name: 'maker', type: 'address' }] }
+    const to = { name: 'to', type: 'address' }
+    expect(abi).toMatchObject([
+      { name: 'transfer', inputs: [to, { name: 'amount', type: 'uint256' }] },
+      { name: 'submit', inputs: [orders], stateMutability: 'payable' },
     ])
-    expect(abi[1]?.stateMutability).toBe('payable')
+    expect(JSON.stringify(abi)).not.toContain('internalType')
   })
 
+  const UNUSABLE = 'cannot be used in an expression: rename the parameter'
+  const inputs = (value: string): string => `abi: [{ type: function, name: f, inputs: ${value} }]`
+  const QUOTE = 'in a list with brackets, quote a signature that contains a comma'
+  const pair = 'abi: ["function f(uint x)", "function f(uint256 y)"]'
   test.each([
     ['abi: function f()', '1:6 abi must be a list'],
     ['abi: [5]', '1:7 a function must be text or an item of a JSON ABI'],
     ['abi: [[]]', '1:7 a function must be text or an item of a JSON ABI'],
-    [
-      'abi: ["function f(address to"]',
-      '1:29 expected ")": in a list with brackets, quote a signature that contains a comma',
-    ],
+    ['abi: ["function f(address to"]', `1:29 expected ")": ${QUOTE}`],
     ['abi:\n  - function f(\n      address to,\n      uint256 uint256 x)', '4:23 expected ")"'],
     ['abi: ["function f(word x)"]', '1:7 f: unknown type word'],
     ['abi: ["function f(uint7 x)"]', '1:7 f: unknown type uint7'],
     ['abi: ["function f(bytes33 x)"]', '1:7 f: unknown type bytes33'],
     ['abi: ["function f(fixed128x18 x)"]', '1:7 f: unknown type fixed128x18'],
     ['abi: ["function f(() x)"]', '1:7 f: a tuple has no components'],
-    ['abi: ["function f(uint256 in)"]', '1:7 "in" cannot be used in an expression: rename the parameter'],
-    ['abi: ["function f(uint256 $x)"]', '1:7 "$x" cannot be used in an expression: rename the parameter'],
-    [
-      'abi: ["function f(uint256 constructor)"]',
-      '1:7 "constructor" cannot be used in an expression: rename the parameter',
-    ],
+    ['abi: ["function f(uint256 in)"]', `1:7 "in" ${UNUSABLE}`],
+    ['abi: ["function f(uint256 $x)"]', `1:7 "$x" ${UNUSABLE}`],
+    ['abi: ["function f(uint256 constructor)"]', `1:7 "constructor" ${UNUSABLE}`],
     ['abi: ["function f(uint256 a, uint256 a)"]', '1:7 f has two parameters "a": rename one of them'],
-    [
-      'abi: ["function f(uint x)", "function f(uint256 y)"]',
-      '1:29 f(uint256) and f(uint256) cannot be distinguished by their data',
-    ],
+    [pair, '1:29 f(uint256) and f(uint256) cannot be distinguished by their data'],
     ['abi: [{ type: function, inputs: [] }]', '1:7 the function has no name'],
     ['abi: [{ type: method, name: f }]', '1:15 each item of an abi must be a function'],
-    ['abi: [{ type: function, name: f, inputs: 5 }]', '1:42 inputs must be a list'],
-    ['abi: [{ type: function, name: f, inputs: [5] }]', '1:42 inputs must be a list of parameters with name and type'],
-    ['abi: [{ type: function, name: f, inputs: [{ name: x }] }]', '1:43 the parameter has no type'],
-    [
-      'abi: [{ type: function, name: f, inputs: [{ name: "a b", type: bool }] }]',
-      '1:51 this is not a valid parameter name',
-    ],
+    [inputs('5'), '1:42 inputs must be a list'],
+    [inputs('[5]'), '1:42 inputs must be a list of parameters with name and type'],
+    [inputs('[{ name: x }]'), '1:43 the parameter has no type'],
+    [inputs('[{ name: "a b", type: bool }]'), '1:51 this is not a valid parameter name'],
     ['abi: [{ type: function, name: "f()", inputs: [] }]', '1:31 name is not a valid function name'],
     [`abi: ["function f(${'('.repeat(10)}bool x${')'.repeat(10)} x)"]`, '1:7 f: its types are nested too deeply'],
     [`abi: ["function f(bool${'[]'.repeat(10)} x)"]`, '1:7 f: its types are nested too deeply'],
     [`abi: [${'"function f(bool x)", '.repeat(513)}]`, '1:6 an abi can have at most 512 functions'],
-  ])('%s', (text, expected) => {
-    expect(mistake(text)).toBe(expected)
-  })
+  ])('%s', (text, expected) => expect(mistake(text)).toBe(expected))
 
   test('has at most 4,096 parameters in total', () => {
     const abiOf = (...counts: readonly number[]): string =>
@@ -171,46 +129,26 @@ describe('abi', () => {
 })
 
 describe('idl', () => {
+  const argument = (type: string): string =>
+    `idl: { instructions: [{ name: a, args: [{ name: x, type: ${type} }] }], types: [{ name: Y, type: ${RECURSIVE} }] }`
+  const RECURSIVE = '{ kind: struct, fields: [{ name: x, type: { defined: Y } }] }'
   test.each([
-    ['idl: 5', '1:6 the idl cannot be used: idl must be the content of an Anchor IDL file'],
-    ['idl: {}', '1:6 the idl cannot be used: the idl has no instructions'],
-    ['idl: { instructions: 5 }', '1:6 the idl cannot be used: instructions is not a list'],
-    [
-      'idl: { instructions: [5] }',
-      '1:6 the idl cannot be used: `instructions` contains an entry that is not an instruction',
-    ],
-    ['idl: { instructions: [{ args: [] }] }', '1:6 the idl cannot be used: an instruction has no name'],
-    [
-      'idl: { instructions: [{ name: a, discriminator: [1] }] }',
-      '1:6 the idl cannot be used: the discriminator of a must be eight bytes',
-    ],
-    [
-      'idl: { instructions: [{ name: a, args: [{ name: x, type: u7 }] }] }',
-      '1:6 the idl cannot be used: unknown type u7',
-    ],
-    [
-      'idl: { instructions: [{ name: a, args: [{ name: x, type: { defined: X } }] }] }',
-      '1:6 the idl cannot be used: the type X is not defined',
-    ],
-    [
-      'idl: { instructions: [{ name: a, args: [{ name: x, type: { defined: X } }] }], types: [{ name: X, type: { kind: struct, fields: [{ name: x, type: { defined: X } }] } }] }',
-      '1:6 the idl cannot be used: its types are nested too deeply',
-    ],
-    [
-      'idl: { instructions: [{ name: a, args: [{ name: x, type: { coption: u8 } }] }] }',
-      '1:6 the idl cannot be used: the type {"coption":"u8"} is not supported',
-    ],
-    [
-      'idl: { instructions: [{ name: a, args: [{ name: x, type: constructor }] }] }',
-      '1:6 the idl cannot be used: unknown type constructor',
-    ],
-  ])('%s', (text, expected) => {
-    expect(mistake(text)).toBe(expected)
-  })
+    ['idl: 5', 'idl must be the content of an Anchor IDL file'],
+    ['idl: {}', 'the idl has no instructions'],
+    ['idl: { instructions: 5 }', 'instructions is not a list'],
+    ['idl: { instructions: [5] }', '`instructions` contains an entry that is not an instruction'],
+    ['idl: { instructions: [{ args: [] }] }', 'an instruction has no name'],
+    ['idl: { instructions: [{ name: a, discriminator: [1] }] }', 'the discriminator of a must be eight bytes'],
+    [argument('u7'), 'unknown type u7'],
+    [argument('{ defined: X }'), 'the type X is not defined'],
+    [argument('{ defined: Y }'), 'its types are nested too deeply'],
+    [argument('{ coption: u8 }'), 'the type {"coption":"u8"} is not supported'],
+    [argument('constructor'), 'unknown type constructor'],
+  ])('%s', (text, expected) => expect(mistake(text)).toBe(`1:6 the idl cannot be used: ${expected}`))
 })
 
 describe('reads', () => {
-  test('are what a collector is asked for', () => {
+  test('define the queries of the collector', () => {
     const { reads } = read(`reads:
   gas: { kind: native-balance, chain: base }
   badge: { kind: erc1155-balance, contract: ${CONTRACT}, token_id: 0x10, of: target.address }
@@ -221,82 +159,66 @@ describe('reads', () => {
     arguments: [wallet.address, tx.value, 0xDEADBEEF, true]
 `)
     expect(reads.map(({ name, type }) => `${name} ${type}`)).toEqual(['gas uint256', 'badge uint256', 'tier uint256'])
-    expect(reads[0]?.definition).toEqual({
-      kind: 'native-balance',
-      chain: 'base',
-      of: { kind: 'request', fact: 'wallet.address' },
-    })
-    expect(reads[1]?.definition).toMatchObject({ tokenId: '16', of: { kind: 'request', fact: 'target.address' } })
-    expect(reads[2]?.definition).toMatchObject({
-      contract: CONTRACT.toLowerCase(),
-      arguments: [
-        { kind: 'request', fact: 'wallet.address' },
-        { kind: 'request', fact: 'tx.value' },
-        { kind: 'literal', value: '0xdeadbeef' },
-        { kind: 'literal', value: true },
-      ],
-    })
+    const fact = (name: string) => ({ kind: 'request', fact: name }) as const
+    expect(reads.map(({ definition }) => definition)).toMatchObject([
+      { kind: 'native-balance', chain: 'base', of: fact('wallet.address') },
+      { tokenId: '16', of: fact('target.address') },
+      {
+        contract: CONTRACT.toLowerCase(),
+        arguments: [
+          fact('wallet.address'),
+          fact('tx.value'),
+          { kind: 'literal', value: '0xdeadbeef' },
+          { kind: 'literal', value: true },
+        ],
+      },
+    ])
+    expect(Object.keys(reads[0]?.definition ?? {})).toEqual(['kind', 'chain', 'of'])
   })
 
   const ONE_VALUE = '1:91 the function must return one value: a number, an address, a bool, a string or bytes'
   const view = (fragment: string, args = '[]'): string =>
     `reads: { a: { kind: view, contract: ${CONTRACT}, function: "${fragment}", arguments: ${args} } }`
+  const takes = (type: string, args?: string): string => view(`function f(${type} x) view returns (bool)`, args)
+  const readOf = (fields: string): string => `reads: { a: { ${fields} } }`
+  const NAME = 'the name of a read must consist of a-z, 0-9 and "_", begin with a letter and have at most 64 characters'
+  const UINT256 = 'a uint256 must be a whole number in decimal digits or 0x hex, without sign or separators'
+  const KINDS = 'native-balance, token-balance, erc721-owner, erc1155-balance, view'
+  const OF = 'of must be wallet.address, onBehalf.address, target.address or an address'
+  const HEX = 'a contract must be 0x followed by 40 hex digits'
   test.each([
     ['reads: []', '1:8 reads must be a mapping'],
     ['reads: { a: 5 }', '1:13 a must be a mapping'],
-    [
-      'reads: { a-b: { kind: native-balance } }',
-      '1:15 the name of a read must consist of a-z, 0-9 and "_", begin with a letter and have at most 64 characters',
-    ],
+    ['reads: { a-b: { kind: native-balance } }', `1:15 ${NAME}`],
     ['reads: { a: {} }', '1:13 the read has no kind'],
+    [readOf('kind: balance'), `1:21 a read's kind must be one of ${KINDS}`],
     [
-      'reads: { a: { kind: balance } }',
-      "1:21 a read's kind must be one of native-balance, token-balance, erc721-owner, erc1155-balance, view",
-    ],
-    [
-      'reads: { a: { kind: native-balance, contract: 0x00 } }',
+      readOf('kind: native-balance, contract: 0x00'),
       '1:37 "contract" is not a key of a read; valid keys: kind, chain, of',
     ],
-    ['reads: { a: { kind: token-balance } }', '1:13 the read has no contract'],
-    ['reads: { a: { kind: token-balance, contract: 0x00 } }', '1:46 a contract must be 0x followed by 40 hex digits'],
-    [
-      `reads: { a: { kind: token-balance, contract: "0x${'0'.repeat(40)}" } }`,
-      '1:46 a contract must be 0x followed by 40 hex digits',
-    ],
-    [
-      'reads: { a: { kind: native-balance, of: tx.value } }',
-      '1:41 of must be wallet.address, onBehalf.address, target.address or an address',
-    ],
-    ['reads: { a: { kind: native-balance, chain: Base } }', '1:44 chain must be the name of a chain'],
-    [`reads: { a: { kind: erc721-owner, contract: ${CONTRACT} } }`, '1:13 the read has no token_id'],
+    [readOf('kind: token-balance'), '1:13 the read has no contract'],
+    [readOf('kind: token-balance, contract: 0x00'), `1:46 ${HEX}`],
+    [readOf(`kind: token-balance, contract: "0x${'0'.repeat(40)}"`), `1:46 ${HEX}`],
+    [readOf('kind: native-balance, of: tx.value'), `1:41 ${OF}`],
+    [readOf('kind: native-balance, chain: Base'), '1:44 chain must be the name of a chain'],
+    [readOf(`kind: erc721-owner, contract: ${CONTRACT}`), '1:13 the read has no token_id'],
     [view('function f() view'), ONE_VALUE],
     [view('function f() view returns (bool, bool)'), ONE_VALUE],
     [view('function f() view returns (int256)'), ONE_VALUE],
     [view('function f() view returns (uint256[])'), ONE_VALUE],
-    [view('function f(uint8 x) view returns (bool)'), '1:145 the function takes 1 arguments'],
-    [view('function f(uint8 x) view returns (bool)', '[wallet.address]'), '1:146 wallet.address is not of type uint8'],
-    [
-      view('function f(uint8 x) view returns (bool)', '[abc]'),
-      '1:146 a uint256 must be a whole number in decimal digits or 0x hex, without sign or separators',
-    ],
-    [
-      view('function f(bytes4 x) view returns (bool)', '[0xabcdef]'),
-      '1:147 this is not of type bytes4, or reads do not support that type',
-    ],
-    [
-      view('function f(uint8[] x) view returns (bool)', '[1]'),
-      '1:148 this is not of type uint8[], or reads do not support that type',
-    ],
-    [view('function f(bool x) view returns (bool)', '[[]]'), '1:145 an argument must be text, a number, true or false'],
-  ])('%s', (text, expected) => {
-    expect(mistake(text)).toBe(expected)
-  })
+    [takes('uint8'), '1:145 the function takes 1 arguments'],
+    [takes('uint8', '[wallet.address]'), '1:146 wallet.address is not of type uint8'],
+    [takes('uint8', '[abc]'), `1:146 ${UINT256}`],
+    [takes('bytes4', '[0xabcdef]'), '1:147 this is not of type bytes4, or reads do not support that type'],
+    [takes('uint8[]', '[1]'), '1:148 this is not of type uint8[], or reads do not support that type'],
+    [takes('bool', '[[]]'), '1:145 an argument must be text, a number, true or false'],
+  ])('%s', (text, expected) => expect(mistake(text)).toBe(expected))
 })
 
 const WALLET = '0x00000000000000000000000000000000000000b2'
 
 describe('tests', () => {
-  test('are read whole', () => {
+  test('are read with each field', () => {
     const { tests } = read(`reads: { balance: { kind: native-balance } }
 tests:
   - name: everything
@@ -327,7 +249,7 @@ tests:
         nowSeconds: 1_767_312_000,
       },
       external: {
-        // The test says nothing of the other sources.
+        // The test states nothing about the other sources.
         ...Object.fromEntries(FACT_SOURCES.map(({ part }) => [part, null])),
         geography: {
           country: 'CH',
@@ -347,116 +269,73 @@ tests:
       lists: { a: { addresses: [CONTRACT.toLowerCase()], ageSeconds: 0 }, b: { addresses: [], ageSeconds: 7_200 } },
       expected: { outcome: 'allow', ruleId: null },
     })
+    const solana = { chain: { name: 'solana', family: 'solana' }, to: SOLANA_ZERO_ADDRESS }
     expect(tests[1]).toMatchObject({
       name: 'test 2',
-      request: {
-        chain: { name: 'solana', family: 'solana' },
-        to: SOLANA_ZERO_ADDRESS,
-        value: '0',
-        data: '0x',
-        userIp: '',
-      },
+      request: { ...solana, value: '0', data: '0x', userIp: '' },
       lists: {},
       expected: { outcome: 'deny', ruleId: undefined },
     })
   })
 
-  test('give chain ids exactly', () => {
-    const chainOf = (chainId: string) =>
-      read(`tests: [{ request: { from: "${WALLET}", chain: mine, chain_id: ${chainId} }, verdict: deny }]`).tests[0]
-        ?.request?.chain
-    expect(chainOf('9007199254740991')).toEqual({ name: 'mine', family: 'evm', chainId: Number.MAX_SAFE_INTEGER })
-    expect(chainOf('"0x10"')).toEqual({ name: 'mine', family: 'evm', chainId: 16 })
+  test.each([
+    ['9007199254740991', Number.MAX_SAFE_INTEGER],
+    ['"0x10"', 16],
+  ])('read the chain id %s exactly', (text, chainId) => {
+    const { tests } = read(`tests: [{ request: { from: "${WALLET}", chain: mine, chain_id: ${text} }, verdict: deny }]`)
+    expect(tests[0]?.request?.chain).toEqual({ name: 'mine', family: 'evm', chainId })
   })
 
-  const test_ = (text: string): string => `tests: [{ ${text} }]`
+  const testOf = (text: string): string => `tests: [{ ${text} }]`
   const request = `request: { from: "${WALLET}" }`
+  const withRequest = (fields: string): string => testOf(`request: { from: "${WALLET}", ${fields} }, verdict: deny`)
+  const withFacts = (facts: string): string => testOf(`${request}, verdict: deny, facts: { ${facts} }`)
+  const verified = (fields: string): string => withFacts(`identity: { verified: true, ${fields} }`)
+  const REQUEST_KEYS = 'from, on_behalf, chain, chain_id, to, msg_value, data, user_ip, time'
+  const IDENTITY_KEYS = 'verified, type, level, verified_at, country, age'
+  const TIMESTAMP = 'a timestamp must be in RFC 3339 format in whole seconds, for example "2026-01-31T00:00:00Z"'
+  const AMOUNT = 'an amount must be a number, or a number and one of ether, gwei, sol, lamports'
+  const groups = [...new Set(FACT_SOURCES.map(({ group }) => group)), 'screeners', 'reads', 'velocity', 'lists']
+  const VELOCITY = 'write velocity per window: velocity: { 24h: { count: 3, value: 1 ether } }'
   test.each([
-    ['tests: 5', '1:8 tests must be a list'],
-    ['tests: [5]', '1:9 a test must be a mapping with name, request, facts, verdict, rule'],
-    [test_('verdict: deny'), '1:9 the test has no request'],
-    [test_('request: {}, verdict: deny'), '1:20 the request has no "from"'],
-    [test_('request: { from: 0x00 }, verdict: deny'), '1:28 an address must be 0x followed by 40 hex digits'],
-    [test_('request: { from: abc, chain: solana }, verdict: deny'), '1:28 an address must be 32 bytes in base58'],
-    [
-      test_(`request: { from: "${WALLET}", chain: mine }, verdict: deny`),
-      '1:81 a chain that is not built in also needs a chain_id',
-    ],
-    [
-      test_(`request: { from: "${WALLET}", chain: mine, chain_id: 9007199254740993 }, verdict: deny`),
-      '1:97 the number must be at most 9007199254740991',
-    ],
-    [
-      test_(`request: { from: "${WALLET}", value: 1 }, verdict: deny`),
-      '1:74 "value" is not a key of a request; valid keys: from, on_behalf, chain, chain_id, to, msg_value, data, user_ip, time',
-    ],
-    [
-      test_(`request: { from: "${WALLET}", msg_value: 1 eth }, verdict: deny`),
-      '1:85 an amount must be a number, or a number and one of ether, gwei, sol, lamports',
-    ],
-    [
-      test_(`request: { from: "${WALLET}", data: 0xa }, verdict: deny`),
-      '1:80 data must be 0x followed by an even number of hex digits, at most 64 KiB',
-    ],
-    [
-      test_(`request: { from: "${WALLET}", time: yesterday }, verdict: deny`),
-      '1:80 a timestamp must be in RFC 3339 format in whole seconds, for example "2026-01-31T00:00:00Z"',
-    ],
-    [test_(request), '1:9 the test has no verdict'],
-    [test_(`${request}, verdict: maybe`), '1:85 verdict must be one of allow, deny, failure'],
-    [test_(`${request}, verdict: deny, rule: gone`), '1:97 unknown rule "gone"'],
-    [test_(`${request}, verdict: failure, rule: default`), '1:100 unknown rule "default"'],
-    [
-      test_(`${request}, verdict: deny, facts: { ip: 1 }`),
-      `1:100 "ip" is not a key of facts; valid keys: ${[...new Set(FACT_SOURCES.map(({ group }) => group)), 'screeners', 'reads', 'velocity', 'lists'].join(', ')}`,
-    ],
-    [
-      test_(`${request}, verdict: deny, facts: { client: { country: Cuba } }`),
-      '1:119 a country must be two capital letters (ISO 3166-1)',
-    ],
-    [test_(`${request}, verdict: deny, facts: { client: { vpn: maybe } }`), '1:115 vpn must be true or false'],
-    [test_(`${request}, verdict: deny, facts: { identity: { level: 1 } }`), '1:110 the identity has no field verified'],
-    [
-      test_(`${request}, verdict: deny, facts: { identity: { verified: true, level: 4 } }`),
-      '1:135 level must be 1, 2 or 3',
-    ],
-    ...[
-      ['country: CH', '137 country and age must be given together'],
-      ['age: 30', '133 country and age must be given together'],
-      ['country: ch, age: 30', '137 a country must be two capital letters (ISO 3166-1)'],
-      ['country: CH, age: 151', '146 age must be 0 to 150'],
-      [
-        'zodiac: 1',
-        '128 "zodiac" is not a key of identity; valid keys: verified, type, level, verified_at, country, age',
-      ],
-    ].map(
-      ([text, problem]) =>
-        [test_(`${request}, verdict: deny, facts: { identity: { verified: true, ${text} } }`), `1:${problem}`] as const,
-    ),
-    [test_(`${request}, verdict: deny, facts: { reads: { x: 1 } }`), '1:112 unknown read "x"'],
-    ...[
-      ['velocity: { 1d: {} }', 116],
-      ['velocity: { 24h: 3 }', 117],
-      ['velocity: { count: { 24h: 3 } }', 119],
-      ['24h: { count: 3 }', 105],
-    ].map(
-      ([text, column]) =>
-        [
-          test_(`${request}, verdict: deny, facts: { ${text} }`),
-          `1:${column} write velocity per window: velocity: { 24h: { count: 3, value: 1 ether } }`,
-        ] as const,
-    ),
-    [test_(`${request}, verdict: deny, facts: { lists: { a: [0x00] } }`), '1:112 a list can contain only addresses'],
-    [
-      test_(`${request}, verdict: deny, facts: { screeners: { s: { score: 1.5 } } }`),
-      '1:125 a score must be a whole number',
-    ],
-  ])('%s', (text, expected) => {
-    expect(mistake(text)).toBe(expected)
-  })
+    ['tests: 5', '8 tests must be a list'],
+    ['tests: [5]', '9 a test must be a mapping with name, request, facts, verdict, rule'],
+    [testOf('verdict: deny'), '9 the test has no request'],
+    [testOf('request: {}, verdict: deny'), '20 the request has no "from"'],
+    [testOf('request: { from: 0x00 }, verdict: deny'), '28 an address must be 0x followed by 40 hex digits'],
+    [testOf('request: { from: abc, chain: solana }, verdict: deny'), '28 an address must be 32 bytes in base58'],
+    [withRequest('chain: mine'), '81 a chain that is not built in also needs a chain_id'],
+    [withRequest('chain: mine, chain_id: 9007199254740993'), '97 the number must be at most 9007199254740991'],
+    [withRequest('value: 1'), `74 "value" is not a key of a request; valid keys: ${REQUEST_KEYS}`],
+    [withRequest('msg_value: 1 eth'), `85 ${AMOUNT}`],
+    [withRequest('data: 0xa'), '80 data must be 0x followed by an even number of hex digits, at most 64 KiB'],
+    [withRequest('time: yesterday'), `80 ${TIMESTAMP}`],
+    [testOf(request), '9 the test has no verdict'],
+    [testOf(`${request}, verdict: maybe`), '85 verdict must be one of allow, deny, failure'],
+    [testOf(`${request}, verdict: deny, rule: gone`), '97 unknown rule "gone"'],
+    [testOf(`${request}, verdict: failure, rule: default`), '100 unknown rule "default"'],
+    [withFacts('ip: 1'), `100 "ip" is not a key of facts; valid keys: ${groups.join(', ')}`],
+    [withFacts('client: { country: Cuba }'), '119 a country must be two capital letters (ISO 3166-1)'],
+    [withFacts('client: { vpn: maybe }'), '115 vpn must be true or false'],
+    [withFacts('identity: { level: 1 }'), '110 the identity has no field verified'],
+    [verified('level: 4'), '135 level must be 1, 2 or 3'],
+    [verified('country: CH'), '137 country and age must be given together'],
+    [verified('age: 30'), '133 country and age must be given together'],
+    [verified('country: ch, age: 30'), '137 a country must be two capital letters (ISO 3166-1)'],
+    [verified('country: CH, age: 151'), '146 age must be 0 to 150'],
+    [verified('zodiac: 1'), `128 "zodiac" is not a key of identity; valid keys: ${IDENTITY_KEYS}`],
+    [withFacts('reads: { x: 1 }'), '112 unknown read "x"'],
+    [withFacts('velocity: { 1d: {} }'), `116 ${VELOCITY}`],
+    [withFacts('velocity: { 24h: 3 }'), `117 ${VELOCITY}`],
+    [withFacts('velocity: { count: { 24h: 3 } }'), `119 ${VELOCITY}`],
+    [withFacts('24h: { count: 3 }'), `105 ${VELOCITY}`],
+    [withFacts('lists: { a: [0x00] }'), '112 a list can contain only addresses'],
+    [withFacts('screeners: { s: { score: 1.5 } }'), '125 a score must be a whole number'],
+  ])('%s', (text, expected) => expect(mistake(text)).toBe(`1:${expected}`))
 })
 
-describe('saving', () => {
+const UNAVAILABLE = 'failure by rule listed: list members is not available'
+describe('a draft', () => {
   const policy = `name: P
 rules:
   - { id: limit, deny: tx.value > ether(1), code: LIMIT }
@@ -467,50 +346,35 @@ tests:
     verdict: deny
     rule: limit
 `
-  const more = (text: string): string => `${policy}${text}`
+  test('runs the tests', () => expect(draftRevision(policy).tests).toEqual([{ name: 'too much', failure: null }]))
 
-  test('runs the tests', () => {
-    expect(draftRevision(policy).tests).toEqual([{ name: 'too much', failure: null }])
-  })
-
+  const large = `request: { from: "${WALLET}", msg_value: 2 ether }`
+  const small = `request: { from: "${WALLET}" }`
   test.each([
-    [
-      `  - name: wrong verdict\n    request: { from: "${WALLET}", msg_value: 2 ether }\n    verdict: allow\n`,
-      'wrong verdict: expected allow, got deny by rule limit',
-    ],
-    [
-      `  - name: wrong rule\n    request: { from: "${WALLET}", msg_value: 2 ether }\n    verdict: deny\n    rule: listed\n`,
-      'wrong rule: expected deny by rule listed, got deny by rule limit',
-    ],
-    [
-      `  - name: no list\n    request: { from: "${WALLET}" }\n    verdict: deny\n    rule: default\n`,
-      'no list: expected deny by default, got failure by rule listed: list members is not available',
-    ],
-    [
-      `  - name: not a failure\n    request: { from: "${WALLET}", msg_value: 2 ether }\n    verdict: failure\n`,
-      'not a failure: expected failure, got deny by rule limit',
-    ],
-  ])('is refused by a failing one, where it stands', (text, message) => {
-    const issues = issuesOf(() => draftRevision(more(text)))
-    expect(issues).toEqual([{ line: 10, column: 5, message, pointer: '/tests/1' }])
-    // A stored revision is compiled without them.
-    expect(compilePolicy(more(text)).document.tests).toHaveLength(2)
+    [`{ name: a, ${large}, verdict: allow }`, 'expected allow, got deny by rule limit'],
+    [`{ name: a, ${large}, verdict: deny, rule: listed }`, 'expected deny by rule listed, got deny by rule limit'],
+    [`{ name: a, ${small}, verdict: deny, rule: default }`, `expected deny by default, got ${UNAVAILABLE}`],
+    [`{ name: a, ${large}, verdict: failure }`, 'expected failure, got deny by rule limit'],
+  ])('is refused at its failing test %s', (text, message) => {
+    const source = `${policy}  - ${text}\n`
+    const issues = issuesOf(() => draftRevision(source))
+    expect(issues).toEqual([{ line: 10, column: 5, message: `a: ${message}`, pointer: '/tests/1' }])
+    // A stored revision is compiled without its tests.
+    expect(compilePolicy(source).document.tests).toHaveLength(2)
   })
 
-  test('is refused for a list that is not there, where that is known', () => {
+  test('is refused for an unknown list if the lists are known', () => {
     const known = { lists: new Set(['sanctions', 'vips']) }
-    expect(issuesOf(() => draftRevision(policy, known))[0]).toMatchObject({
-      line: 4,
-      message:
-        'unknown list "members"; known lists: sanctions, vips. To create it, run countersign list create members',
-    })
+    const message =
+      'unknown list "members"; known lists: sanctions, vips. To create it, run countersign list create members'
+    expect(issuesOf(() => draftRevision(policy, known))[0]).toMatchObject({ line: 4, message })
     expect(draftRevision(policy, { lists: new Set(['members']) }).compiled.needs).toHaveLength(1)
   })
 })
 
-test('no two sources have the same kind, the same place for their answer, or the same name of a fact or of a key in tests', () => {
+test('kinds, answer parts, and names of facts and test keys are unique per source', () => {
   const parameterized = ['list', 'screener', 'read', 'velocity', 'lists', 'screeners', 'reads']
-  const inGroups = (member: 'fields' | 'properties') =>
+  const inGroups = (member: 'fields' | 'testSchema') =>
     FACT_SOURCES.flatMap(({ group, fields, testSchema }) =>
       Object.keys(member === 'fields' ? fields : (testSchema['properties'] as object)).map(
         (name) => `${group}.${name}`,
@@ -521,8 +385,7 @@ test('no two sources have the same kind, the same place for their answer, or the
     [...parameterized, ...FACT_SOURCES.map(({ kind }) => kind)],
     [...parameterized, ...FACT_SOURCES.map(({ part }) => part)],
     inGroups('fields'),
-    inGroups('properties'),
-  ]) {
+    inGroups('testSchema'),
+  ])
     expect(new Set(names).size).toBe(names.length)
-  }
 })

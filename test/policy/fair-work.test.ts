@@ -34,7 +34,7 @@ const createHarness = () => {
   return { work, steps, log, pauses, endPause }
 }
 
-test('each slice is followed by a pause of four times its length, also after the last one', async () => {
+test('each slice is followed by a pause of four times its length, also the last slice', async () => {
   const { work, steps, log, pauses, endPause } = createHarness()
   const done = work.run('a', steps('a', 3))
   expect(log).toEqual(['a', 'a'])
@@ -48,7 +48,7 @@ test('each slice is followed by a pause of four times its length, also after the
   expect(pauses).toEqual([])
 })
 
-test('organizations take turns, and one of them has one piece of work running', async () => {
+test('organizations take turns, and an organization has one job at a time', async () => {
   const { work, steps, log, endPause } = createHarness()
   const all = [work.run('a', steps('a1', 6)), work.run('a', steps('a2', 2)), work.run('b', steps('b', 6))]
   while (endPause() !== undefined) expect(log.length).toBeLessThan(20)
@@ -56,18 +56,17 @@ test('organizations take turns, and one of them has one piece of work running', 
   expect(await Promise.all(all)).toEqual(['a1', 'a2', 'b'])
 })
 
-test('an organization with too much waiting is refused, and no other is', async () => {
+test('an organization with too many waiting jobs is refused, and others are not', async () => {
   const { work, steps, endPause } = createHarness()
   const running = [work.run('a', steps('a', 5)), work.run('a', steps('a', 1))]
   expect(work.run('a', steps('a', 1))).rejects.toThrow(QueueFullError)
   const other = work.run('b', steps('b', 1))
   while (endPause() !== undefined);
   expect(await Promise.all([...running, other])).toEqual(['a', 'a', 'b'])
-  const later = work.run('a', steps('a', 1))
-  expect(await later).toBe('a')
+  expect(await work.run('a', steps('a', 1))).toBe('a')
 })
 
-test('work ends at its deadline and with its own error, and the next piece runs', async () => {
+test('a job ends at its deadline or with its error, and the next job runs', async () => {
   const { work, steps, log, endPause } = createHarness()
   const deadline = { passed: false }
   const late = work.run('a', steps('late', 9), deadline)

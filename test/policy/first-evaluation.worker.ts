@@ -1,4 +1,4 @@
-// A thread as a signing worker begins: warmed up, and then given a policy that it has never evaluated.
+// A warmed-up thread that evaluates a new policy and posts the duration.
 import { compilePolicy } from '../../src/policy/cel/compile.ts'
 import type { EvaluationFacts } from '../../src/policy/types/facts.ts'
 import { warmUpPolicies } from '../../src/policy/warm-up.ts'
@@ -14,13 +14,13 @@ declare const self: Worker
 self.onmessage = ({ data }: MessageEvent<FirstEvaluation>) => {
   warmUpPolicies(() => performance.now())
   const { evaluate } = compilePolicy(data.source)
-  // Reading the time warms up as well.
+  // The first reading of the clock is slow.
   threadMs()
   const startedMs = threadMs()
   try {
     evaluate(data.facts)
   } catch {
-    // A failure takes its time, too.
+    // The duration of a failure counts as well.
   }
   postMessage(threadMs() - startedMs)
 }

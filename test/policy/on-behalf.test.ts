@@ -1,4 +1,4 @@
-// The user whom a relayer represents: as policies and the organization's own lists see them.
+// The user whom a relayer represents, in policies and in the organization's lists.
 import { describe, expect, test } from 'bun:test'
 import { compilePolicy } from '../../src/policy/cel/compile.ts'
 import { listVerdict } from '../../src/policy/evaluate.ts'
@@ -24,30 +24,26 @@ describe('an organization’s own lists', () => {
     ['allowed user behind an unlisted relayer', { allow: [USER] }, undefined],
     ['allowed user behind an allowed relayer', { allow: [USER, EVM_WALLET] }, 'list:allow'],
     ['neither on a list', {}, undefined],
-  ] as const)('%s', (_, lists, rule) => {
-    expect(listVerdict(listsOf(lists), EVM_WALLET, USER)?.ruleId).toBe(rule)
-  })
+  ] as const)('%s', (_, lists, rule) => expect(listVerdict(listsOf(lists), EVM_WALLET, USER)?.ruleId).toBe(rule))
 
-  test('nobody represented: the wallet alone decides', () => {
-    expect(listVerdict(listsOf({ allow: [EVM_WALLET] }), EVM_WALLET, '')?.ruleId).toBe('list:allow')
-    expect(listVerdict(listsOf({ deny: [EVM_WALLET] }), EVM_WALLET, '')?.ruleId).toBe('list:deny')
-    expect(listVerdict(listsOf({ deny: [EVM_WALLET], allow: [EVM_WALLET] }), EVM_WALLET, '')?.ruleId).toBe('list:deny')
-    expect(listVerdict(listsOf({ deny: [''], allow: [''] }), EVM_WALLET, '')).toBeNull()
+  test.each([
+    [{ allow: [EVM_WALLET] }, 'list:allow'],
+    [{ deny: [EVM_WALLET] }, 'list:deny'],
+    [{ deny: [EVM_WALLET], allow: [EVM_WALLET] }, 'list:deny'],
+    [{ deny: [''], allow: [''] }, undefined],
+  ])('decide about the wallet if it represents no user: %j', (lists, rule) => {
+    expect(listVerdict(listsOf(lists), EVM_WALLET, '')?.ruleId).toBe(rule)
   })
 })
 
 describe('a policy', () => {
   const lists = listsOf({ friends: [USER] })
-  const identity = { verified: true, type: 'business', level: 2, verifiedAtSeconds: 5 } as const
-  const stranger = { verified: false, type: null, level: 0, verifiedAtSeconds: null } as const
+  const screener = { flagged: false, score: 1, categories: null }
   const external = {
-    identity: stranger,
-    onBehalfIdentity: identity,
-    screeners: {
-      risk: { flagged: false, score: 1, categories: null },
-      'onBehalf.risk': { flagged: true, score: 2, categories: null },
-    },
-  }
+    identity: { verified: false, type: null, level: 0, verifiedAtSeconds: null },
+    onBehalfIdentity: { verified: true, type: 'business', level: 2, verifiedAtSeconds: 5 },
+    screeners: { risk: screener, 'onBehalf.risk': { ...screener, flagged: true } },
+  } as const
 
   test.each([
     ['onBehalf.present', true, false],
@@ -65,17 +61,19 @@ describe('a policy', () => {
     expect(holds(expression, { lists, external })).toBe(alone)
   })
 
-  test('names the sources that it asks about the user', () => {
-    const { needs, requires } = policyOf(
-      'onBehalf.verified && identity.verified && screener("risk", onBehalf.address).flagged && screener("risk").flagged',
-    )
+  test('needs sources about the user', () => {
+    const conditions = [
+      'identity.verified',
+      ...['risk", onBehalf.address', 'risk"'].map((text) => `screener("${text}).flagged`),
+    ]
+    const { needs, requires } = policyOf(['onBehalf.verified', ...conditions].join(' && '))
+    expect(requires).toEqual([])
     expect(needs).toEqual([
       { kind: 'identity' },
       { kind: 'on-behalf-identity' },
       { kind: 'screener', screener: 'risk', onBehalf: true },
       { kind: 'screener', screener: 'risk' },
     ])
-    expect(requires).toEqual([])
   })
 
   test.each([
@@ -83,11 +81,9 @@ describe('a policy', () => {
     'screener("risk", onBehalf.address, wallet.address).flagged',
     'screener(onBehalf.address).flagged',
     '[onBehalf.address].exists(onBehalf, screener("risk", onBehalf.address).flagged)',
-  ])('%s is refused', (expression) => {
-    expect(issuesOf(() => policyOf(expression)).length).toBeGreaterThan(0)
-  })
+  ])('%s is refused', (expression) => expect(issuesOf(() => policyOf(expression)).length).toBeGreaterThan(0))
 
-  test('tests its rules with a represented user', () => {
+  test('can be tested with a represented user', () => {
     const policy = compilePolicy(`name: Relayed
 rules:
   - { id: relayed-only, require: onBehalf.present }

@@ -1,4 +1,4 @@
-// A mistake inside an expression is shown in the document's own line and column, however YAML wrote the text.
+// Lines and columns of mistakes inside expressions, for every YAML style.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { stringify } from 'yaml'
@@ -8,56 +8,46 @@ import { readPolicyDocument } from '../../src/policy/document/document.ts'
 import { PolicyInvalidError } from '../../src/policy/issues.ts'
 import { issuesOf, NO_PARTS, thrownBy } from './support.ts'
 
-/** Where `nope` stands in a document, by the reported mistake and by the text itself. */
-const places = (document: string): { reported: string; actual: string } => {
+/** The position of `nope` in a document: as reported, and as found in the text. */
+const positions = (document: string): { reported: string; actual: string } => {
   const [issue] = issuesOf(() => compilePolicy(document))
   const before = document.slice(0, document.indexOf('nope')).split('\n')
-  return {
-    reported: `${issue?.line}:${issue?.column}`,
-    actual: `${before.length}:${(before.at(-1)?.length ?? 0) + 1}`,
-  }
+  return { reported: `${issue?.line}:${issue?.column}`, actual: `${before.length}:${(before.at(-1)?.length ?? 0) + 1}` }
 }
 
 const policyWith = (expression: string): string => `name: P\nrules:\n  - id: a\n    deny: ${expression}\n`
 
 describe('the position of an unknown name', () => {
-  const table: readonly (readonly [string, string])[] = [
-    ['plain', 'chain.id == 1 || nope == 2'],
-    ['plain over two lines', 'chain.id == 1 ||\n      nope == 2'],
-    ['plain over a blank line', 'chain.id == 1 ||\n\n      nope == 2'],
-    ['single quotes', `'chain.name == "a" || nope == 2'`],
-    ['single quotes with a doubled quote', `'chain.name == ''a'' || nope == 2'`],
-    ['single quotes over two lines', `'chain.name == ''a'' ||\n      nope == 2'`],
-    ['double quotes with escapes', '"chain.name == \\"a\\" || chain.name == \'\\u0041\\x41\\U00000041\' || nope == 2"'],
-    ['double quotes with a surrogate pair', '"chain.name == \'\\U0001F600\' || nope == 2"'],
-    ['double quotes with an escaped pair', '"chain.name == \'\\ud83d\\ude00\' || nope == 2"'],
-    ['double quotes with an escaped line end', '"chain.id == 1 || \\\n      nope == 2"'],
-    ['double quotes with a written line end', '"chain.id == 1 ||\\n nope == 2"'],
-    ['double quotes over lines', '"chain.id == 1\n\n      || nope == 2"'],
-    ['literal block', '|\n      chain.id == 1 ||\n        nope == 2\n'],
-    ['literal block, deeper first line', '|2\n      chain.id == 1 ||\n    nope == 2\n'],
-    ['literal block, stripped, with a comment', '|- # why\n      chain.id == 1 ||\n\n      nope == 2\n'],
-    ['folded block', '>\n      chain.id == 1 ||\n      nope == 2\n'],
-    ['folded block, kept, with blank lines', '>+\n      chain.id == 1 ||\n\n\n      nope == 2\n\n'],
-    ['folded block with a deeper line', '>-\n      chain.id == 1 ||\n        nope == 2\n      || true'],
-  ]
-  test.each(table.map((row) => [...row] as const))('%s', (_name, expression) => {
-    const { reported, actual } = places(policyWith(expression))
-    expect(reported).toBe(actual)
-    // The same with Windows line ends.
-    const windows = places(policyWith(expression).replaceAll('\n', '\r\n'))
-    expect(windows.reported).toBe(windows.actual)
-  })
-
-  test('JSON on one line', () => {
-    const { reported, actual } = places(
-      '{"name":"P","rules":[{"id":"a","deny":"chain.name == \\"\\u00e9\\" || nope == 1"}]}',
-    )
-    expect(reported).toBe(actual)
+  test.each([
+    ['plain', policyWith('chain.id == 1 || nope == 2')],
+    ['plain over two lines', policyWith('chain.id == 1 ||\n      nope == 2')],
+    ['plain over a blank line', policyWith('chain.id == 1 ||\n\n      nope == 2')],
+    ['single quotes', policyWith(`'chain.name == "a" || nope == 2'`)],
+    ['single quotes with a doubled quote', policyWith(`'chain.name == ''a'' || nope == 2'`)],
+    ['single quotes over two lines', policyWith(`'chain.name == ''a'' ||\n      nope == 2'`)],
+    ['double quotes with escaped quotes', policyWith('"chain.name == \\"a\\" || nope == 2"')],
+    ['double quotes with escapes', policyWith('"chain.name == \'\\u0041\\x41\\U00000041\' || nope == 2"')],
+    ['double quotes with a surrogate pair', policyWith('"chain.name == \'\\U0001F600\' || nope == 2"')],
+    ['double quotes with an escaped pair', policyWith('"chain.name == \'\\ud83d\\ude00\' || nope == 2"')],
+    ['double quotes with an escaped line end', policyWith('"chain.id == 1 || \\\n      nope == 2"')],
+    ['double quotes with a written line end', policyWith('"chain.id == 1 ||\\n nope == 2"')],
+    ['double quotes over lines', policyWith('"chain.id == 1\n\n      || nope == 2"')],
+    ['literal block', policyWith('|\n      chain.id == 1 ||\n        nope == 2\n')],
+    ['literal block, deeper first line', policyWith('|2\n      chain.id == 1 ||\n    nope == 2\n')],
+    ['literal block, stripped, with a comment', policyWith('|- # why\n      chain.id == 1 ||\n\n      nope == 2\n')],
+    ['folded block', policyWith('>\n      chain.id == 1 ||\n      nope == 2\n')],
+    ['folded block, kept, with blank lines', policyWith('>+\n      chain.id == 1 ||\n\n\n      nope == 2\n\n')],
+    ['folded block with a deeper line', policyWith('>-\n      chain.id == 1 ||\n        nope == 2\n      || true')],
+    ['JSON', '{"name":"P","rules":[{"id":"a","deny":"chain.name == \\"\\u00e9\\" || nope == 1"}]}'],
+  ])('%s', (_name, document) => {
+    for (const text of [document, document.replaceAll('\n', '\r\n')]) {
+      const { reported, actual } = positions(text)
+      expect(reported).toBe(actual)
+    }
   })
 })
 
-test('any text is found again character by character, in every style that YAML chooses for it', () => {
+test('each character of an expression is found in the document, in every YAML style', () => {
   const word = fc.constantFrom('a', 'b"c', "d'e", 'f\\g', '#h', ': i', '- j', '😀', 'é', '\t', '\u0001')
   const gap = fc.constantFrom(' ', '  ', '\n', '\n\n', ' \n')
   const text = fc.array(fc.tuple(word, gap), { minLength: 1, maxLength: 12 }).map((parts) => parts.flat().join(''))
@@ -70,13 +60,13 @@ test('any text is found again character by character, in every style that YAML c
       )
       const reading = finish(readPolicyDocument(source))
       const [rule] = reading.rules
-      if (rule === undefined) return // Only white space: refused as empty.
-      // What YAML reads, which folding may have changed from what was written.
+      if (rule === undefined) return // An expression of spaces is refused as empty.
+      // Folding may have changed the expression.
       const { expression } = rule.rule
       const lines = source.split('\n')
       for (let i = 0; i < expression.length; i++) {
         const character = expression[i]!
-        // Escapes are spelt otherwise in the source; what stands there as itself must be hit exactly.
+        // Escapes have another spelling in the source; other characters must be hit exactly.
         if (!/[a-z😀é]/u.test(character) || /[\ud800-\udfff]/.test(character)) continue
         const { line, column } = reading.expressionIssue(rule, i, '')
         const hit = lines[line - 1]?.[column - 1]
@@ -87,7 +77,7 @@ test('any text is found again character by character, in every style that YAML c
   )
 })
 
-test('mistakes of form and of expressions come together, with carets', () => {
+test('mistakes of form and of expressions are reported together, with carets', () => {
   const source = `name: P
 quorum: 99
 rules:
@@ -115,16 +105,10 @@ rules:
               ^`)
 })
 
-test('a document that was read before is refused with positions inside its expressions', () => {
+test('a parsed document is refused with positions inside its expressions', () => {
   const rule = { id: 'a', kind: 'deny', expression: 'true ||\n nope', code: null, message: null } as const
   const document = { name: 'P', description: '', default: 'deny', quorum: 1, ...NO_PARTS, rules: [rule] } as const
-  expect(issuesOf(() => compilePolicy(document))).toEqual([
-    {
-      line: 2,
-      column: 2,
-      pointer: '/rules/0/deny',
-      message:
-        'unknown name "nope"; known names: wallet, onBehalf, chain, target, tx, call, request, client, identity, constants, reads, velocity',
-    },
-  ])
+  const known = 'wallet, onBehalf, chain, target, tx, call, request, client, identity, constants, reads, velocity'
+  const message = `unknown name "nope"; known names: ${known}`
+  expect(issuesOf(() => compilePolicy(document))).toEqual([{ line: 2, column: 2, pointer: '/rules/0/deny', message }])
 })

@@ -1,4 +1,4 @@
-// A policy requires exactly the optional request fields that its rules read, found without evaluating (decisions §2).
+// The optional request fields that a policy requires: those that its rules read, found without evaluation (decisions §2).
 import { describe, expect, test } from 'bun:test'
 import { compilePolicy } from '../../src/policy/cel/compile.ts'
 import { policyOf } from './support.ts'
@@ -15,7 +15,7 @@ describe('an expression requires', () => {
     ['client.ip == ""', ['user_ip']],
     ['client.located', ['user_ip']],
     ['client.ip == "" || tx.value > 0 || tx.data_size > 0 || tx.selector == ""', ['data', 'msg_value', 'user_ip']],
-    // Wherever it stands, also where it may never be reached.
+    // Also in a branch that may not be evaluated.
     ['false && tx.value > 0', ['msg_value']],
     ['true ? true : client.ip == ""', ['user_ip']],
     ['[1].exists(x, tx.value == x)', ['msg_value']],
@@ -27,20 +27,13 @@ describe('an expression requires', () => {
     ['[1, 2][tx.data_size] == 1', ['data']],
     ['!(-tx.data_size == 0)', ['data']],
     ['ether(1) in [tx.value]', ['msg_value']],
-    // A text or a variable of a fact's name reads nothing.
+    // A text or a variable with the name of a fact reads nothing.
     ['chain.name == "tx.value"', []],
     ['[1].exists(value, value == 1)', []],
-  ] as const)('%s → %p', (expression, expected) => {
-    expect(policyOf(expression).requires).toEqual([...expected])
-  })
+  ] as const)('%s → %p', (expression, expected) => expect(policyOf(expression).requires).toEqual([...expected]))
 })
 
-test('a policy requires what any of its rules reads', () => {
-  const source = `name: P
-rules:
-  - {id: a, deny: 'client.ip == "192.0.2.1"'}
-  - {id: b, allow: 'true'}
-  - {id: c, deny: 'tx.value > 0'}
-`
-  expect(compilePolicy(source).requires).toEqual(['msg_value', 'user_ip'])
+test('a policy requires the fields of all its rules', () => {
+  const rules = ['client.ip == "192.0.2.1"', 'true', 'tx.value > 0'].map((deny, i) => ({ id: `r${i}`, deny }))
+  expect(compilePolicy(JSON.stringify({ name: 'P', rules })).requires).toEqual(['msg_value', 'user_ip'])
 })

@@ -1,4 +1,4 @@
-// A revision is named by the hash of its text and decides only while the text is the one that was saved.
+// Revisions of policies: identified by the hash of their text, and unusable if the text changes.
 import { expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { diffPolicies } from '../../src/policy/document/diff.ts'
@@ -6,6 +6,7 @@ import { PolicyUnusableError } from '../../src/policy/evaluation-errors.ts'
 import { PolicyInvalidError } from '../../src/policy/issues.ts'
 import { compileRevision, contentHashOf, draftRevision } from '../../src/policy/revision.ts'
 import { runPolicyTests } from '../../src/policy/tools/policy-tests.ts'
+import type { CompiledPolicy } from '../../src/policy/types/program.ts'
 import { facts } from './support.ts'
 
 const SOURCE = 'name: Prüfung\ndefault: allow\nquorum: 2\nrules: [{id: a, deny: tx.value > 5}]\n'
@@ -16,42 +17,39 @@ test('the content hash is SHA-256 of the UTF-8 text', () => {
   expect(contentHashOf(SOURCE)).toBe(createHash('sha256').update(Buffer.from(SOURCE)).digest('hex'))
 })
 
-test('a draft holds the text as it is, its hash and the compiled policy', () => {
+test('a draft has the unchanged text, its hash and the compiled policy', () => {
   const { source, contentHash, compiled } = draftRevision(SOURCE)
   expect([source, contentHash]).toEqual([SOURCE, contentHashOf(SOURCE)])
   expect(compiled.document.quorum).toBe(2)
   expect(compiled.requires).toEqual(['msg_value'])
 })
 
-test('a text with mistakes makes no draft', () => {
+test('a draft is refused if its text has mistakes', () => {
   expect(() => draftRevision('name: P\nrules: [{id: a, deny: nope}]')).toThrow(PolicyInvalidError)
 })
 
-test('a stored revision evaluates', async () => {
-  expect((await compileRevision(stored)).evaluate(facts({ value: '6' })).compliant).toBe(false)
-})
+const save = (text: string) => compileRevision({ id: 'revision_a', source: text, contentHash: contentHashOf(text) })
+const denies = ({ evaluate }: CompiledPolicy) => !evaluate(facts({ value: '6' })).compliant
 
-test('a stored revision keeps working when its tests have become a mistake, and can still be compared', async () => {
+test('a stored revision evaluates and can be compared, even if its tests are invalid', async () => {
   const source = (chainId: string) =>
     `${SOURCE}tests: [{ request: { from: "0x${'1'.repeat(40)}", chain: mine, chain_id: ${chainId} }, verdict: allow }]\n`
-  const saved = (text: string) => compileRevision({ id: 'revision_a', source: text, contentHash: contentHashOf(text) })
-  const [far, further] = [await saved(source('9007199254740993')), await saved(source('0xffffffffffffffffff'))]
-  expect(far.evaluate(facts({ value: '6' })).compliant).toBe(false)
-  expect(runPolicyTests(far)).toEqual([{ name: 'test 1', failure: null }])
-  expect(diffPolicies(far, further)).toEqual([{ kind: 'test-changed', test: 'test 1' }])
-  expect((await saved(`${SOURCE}tests: [{ verdict: maybe }]`)).document.tests).toEqual([])
+  const [first, second] = [await save(source('9007199254740993')), await save(source('0xffffffffffffffffff'))]
+  expect(denies(first)).toBe(true)
+  expect(runPolicyTests(first)).toEqual([{ name: 'test 1', failure: null }])
+  expect(diffPolicies(first, second)).toEqual([{ kind: 'test-changed', test: 'test 1' }])
+  expect((await save(`${SOURCE}tests: [{ verdict: maybe }]`)).document.tests).toEqual([])
   expect(() => draftRevision(source('9007199254740993'))).toThrow(PolicyInvalidError)
 })
 
-test('a stored revision with characters that people can’t see keeps deciding, and is not saved again', async () => {
+test('a stored revision with invisible characters decides, but cannot be saved again', async () => {
   const source = `${SOURCE}# \u202e\n`
-  const saved = await compileRevision({ id: 'revision_a', source, contentHash: contentHashOf(source) })
-  expect(saved.evaluate(facts({ value: '6' })).compliant).toBe(false)
+  expect(denies(await save(source))).toBe(true)
   expect(() => draftRevision(source)).toThrow(PolicyInvalidError)
 })
 
-test('a character that people can’t see is refused at any place, but for one byte order mark before the text', () => {
-  expect(draftRevision(`\ufeff${SOURCE}`).compiled.evaluate(facts({ value: '6' })).compliant).toBe(false)
+test('an invisible character is refused at any position, except one byte order mark at the start', () => {
+  expect(denies(draftRevision(`\ufeff${SOURCE}`).compiled)).toBe(true)
   for (const hidden of ['\u202e', '\ufeff']) {
     const from = hidden === '\ufeff' ? 1 : 0
     for (let at = from; at <= SOURCE.length; at++) {
@@ -61,15 +59,13 @@ test('a character that people can’t see is refused at any place, but for one b
   }
 })
 
-test('one that was altered, or does not compile, is unusable and never a verdict', async () => {
-  const broken = 'name: P\nrules: [{id: a, deny: nope}]'
-  for (const revision of [
-    { ...stored, source: SOURCE.replace('5', '6') },
-    { ...stored, contentHash: stored.contentHash.toUpperCase() },
-    { ...stored, source: broken, contentHash: contentHashOf(broken) },
-  ]) {
-    const error = await compileRevision(revision).catch((reason: unknown) => reason)
-    expect(error).toBeInstanceOf(PolicyUnusableError)
-    expect((error as PolicyUnusableError).retryAfterSeconds).toBeGreaterThan(0)
-  }
+const broken = 'name: P\nrules: [{id: a, deny: nope}]'
+test.each([
+  ['was altered', { ...stored, source: SOURCE.replace('5', '6') }],
+  ['has a hash in upper case', { ...stored, contentHash: stored.contentHash.toUpperCase() }],
+  ['does not compile', { ...stored, source: broken, contentHash: contentHashOf(broken) }],
+])('a stored revision that %s is unusable', async (_name, revision) => {
+  const error = await compileRevision(revision).catch((reason: unknown) => reason)
+  expect(error).toBeInstanceOf(PolicyUnusableError)
+  expect((error as PolicyUnusableError).retryAfterSeconds).toBeGreaterThan(0)
 })

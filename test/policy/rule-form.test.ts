@@ -1,4 +1,4 @@
-// The rule builder: a rule becomes a form and the same rule again, and no other text of the document changes.
+// The rule builder: each rule survives the form unchanged, and the rest of the document stays the same.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { sourceSteps } from '../../src/policy/cel/compile.ts'
@@ -61,7 +61,7 @@ const condition = (types: FactTypes) =>
 describe('a condition', () => {
   for (const subject of ['requests', 'sessions'] as const) {
     const types = TYPES[subject]
-    test(`of ${subject} is the same again after its text`, () => {
+    test(`of ${subject} survives rendering and parsing`, () => {
       fc.assert(
         fc.property(condition(types), (one) => {
           const text = renderCondition(one, types)
@@ -78,19 +78,15 @@ describe('a condition', () => {
           if (subject === 'sessions' && (operator === 'listed' || operator === 'not listed')) continue
           const value = !hasValue(operator) ? '' : /listed/.test(operator) ? 'members' : (VALUES[type]?.[0] ?? 'x')
           const expression = renderCondition({ fact, operator, value }, types) ?? ''
-          const source = JSON.stringify({
-            name: 'x',
-            description: 'x',
-            ...(subject === 'sessions' ? { decides: 'sessions' } : { default: 'deny', abi: ['function x(uint256 a)'] }),
-            rules: [{ id: 'a', allow: expression }],
-          })
-          // Some facts are compared only with the values that they can have.
+          const kind =
+            subject === 'sessions' ? { decides: 'sessions' } : { default: 'deny', abi: ['function x(uint256 a)'] }
+          const document = { name: 'x', description: 'x', ...kind, rules: [{ id: 'a', allow: expression }] }
           try {
-            finish(sourceSteps(source))
+            finish(sourceSteps(JSON.stringify(document)))
           } catch (error) {
-            expect(`${expression}: ${JSON.stringify((error as { issues?: unknown }).issues)}`).toMatch(
-              /must be|has no function/,
-            )
+            // Some facts can be compared only with their own values.
+            const issues = JSON.stringify((error as { issues?: unknown }).issues)
+            expect(`${expression}: ${issues}`).toMatch(/must be|has no function/)
           }
         }
       }
@@ -105,32 +101,28 @@ describe('a condition', () => {
     ['tx.value > uint256("5")', '5', 'tx.value > uint256("5")'],
     ['request.time_of_day > hours(9)', '9 hours', 'request.time_of_day > hours(9)'],
     ['request.time_of_day > duration("9h30m")', '9h30m', 'request.time_of_day > duration("9h30m")'],
-  ])('%s has a form', (text, value, rendered) => {
+  ])('%s has the value %s in the form', (text, value, rendered) => {
     const shown = parseCondition(text, TYPES.requests)
     expect(shown?.value).toBe(value)
     expect(shown === null ? null : renderCondition(shown, TYPES.requests)).toBe(rendered)
   })
 
-  test('that a form can’t show is left to the text', () => {
-    for (const text of [
-      'client.region_known && client.region in constants.regions',
-      'client.country=="CU"',
-      'client.country == "constants.x"',
-      'client.country == "a\\"b"',
-      'client.country in ["a,b"]',
-      'in_list(wallet.address, "sanctions", constants.list_age)',
-      '!(call.decoded)',
-      'request.time.getHours("Europe/Zurich") < 9',
-      'tx.value > ether(1.5)',
-      'tx.value > 10',
-      'request.time_of_day > hours("9.5") && true',
-      'unknown.fact',
-      'wallet.address == address("0x1") || true',
-      '',
-    ]) {
-      expect([text, parseCondition(text, TYPES.requests)]).toEqual([text, null])
-    }
-  })
+  test.each([
+    'client.region_known && client.region in constants.regions',
+    'client.country=="CU"',
+    'client.country == "constants.x"',
+    'client.country == "a\\"b"',
+    'client.country in ["a,b"]',
+    'in_list(wallet.address, "sanctions", constants.list_age)',
+    '!(call.decoded)',
+    'request.time.getHours("Europe/Zurich") < 9',
+    'tx.value > ether(1.5)',
+    'tx.value > 10',
+    'request.time_of_day > hours("9.5") && true',
+    'unknown.fact',
+    'wallet.address == address("0x1") || true',
+    '',
+  ])('%p has no form', (text) => expect(parseCondition(text, TYPES.requests)).toBeNull())
 })
 
 const FLOW = `# first
@@ -166,13 +158,13 @@ const ENDS = [
 ]
 const SOURCES = [...ENDS, ...readTemplates().map(({ source }) => source), FLOW, BLOCKS, BLOCKS.replaceAll('\n', '\r\n')]
 
-const rule: fc.Arbitrary<Omit<RuleText, 'code' | 'message'>> = fc.record({
+const rule: fc.Arbitrary<RuleText> = fc.record({
   id: fc.constantFrom('a-rule', 'b_2', '12', 'true'),
   kind: fc.constantFrom('allow', 'deny', 'require'),
   expression: condition(TYPES.requests).map((one) => renderCondition(one, TYPES.requests) ?? ''),
+  code: fc.constantFrom('', 'COUNTRY', 'NOT_SERVED'),
+  message: fc.constantFrom('', 'Not here.', 'Colon: and #', '- "quoted"', 'true'),
 })
-const code = fc.constantFrom('', 'COUNTRY', 'NOT_SERVED')
-const message = fc.constantFrom('', 'Not here.', 'Colon: and #', '- "quoted"', 'true')
 
 const COMMENT = /(?:^|\s)#[^\r\n]*/g
 
@@ -180,48 +172,36 @@ describe('a changed rule', () => {
   test('is the only change of the document', () => {
     let written = 0
     fc.assert(
-      fc.property(
-        fc.constantFrom(...SOURCES),
-        fc.nat(),
-        rule,
-        code,
-        message,
-        fc.boolean(),
-        (source, number, changed, nextCode, nextMessage, keepsCondition) => {
-          const before = readRules(source)?.rules ?? []
-          const index = number % before.length
-          const old = before[index]?.rule
-          if (old == null) return
-          const expression = keepsCondition ? old.expression : changed.expression
-          const next = { ...changed, expression, code: nextCode || old.code, message: nextMessage || old.message }
-          const text = changeRule(source, index, next)
-          expect(text).not.toBeNull()
-          const after = readRules(text ?? '')?.rules ?? []
-          expect(after.map((each) => each.rule)).toEqual(before.map((each, at) => (at === index ? next : each.rule)))
-          // Everything before the rule's line and after the next rule's line is the same, byte for byte.
-          const line = (text: string, at: number): readonly string[] => [
-            text
-              .split('\n')
-              .slice(0, at - 1)
-              .join('\n'),
-          ]
-          expect(line(text ?? '', before[index]?.line ?? 1)).toEqual(line(source, before[index]?.line ?? 1))
-          const [endBefore, endAfter] = [before[index + 1], after[index + 1]].map((each) => each?.line)
-          if (endBefore !== undefined && endAfter !== undefined && source !== FLOW) {
-            expect((text ?? '').split('\n').slice(endAfter - 1)).toEqual(source.split('\n').slice(endBefore - 1))
-          }
-          if (source === BLOCKS || source === FLOW) {
-            for (const comment of source.match(COMMENT) ?? []) expect(text).toContain(comment.trim())
-          }
-          written += 1
-        },
-      ),
+      fc.property(fc.constantFrom(...SOURCES), fc.nat(), rule, fc.boolean(), (source, number, changed, isKept) => {
+        const before = readRules(source)?.rules ?? []
+        const index = number % before.length
+        const old = before[index]?.rule
+        if (old == null) return
+        const { code, message } = changed
+        const expression = isKept ? old.expression : changed.expression
+        const next = { ...changed, expression, code: code || old.code, message: message || old.message }
+        const text = changeRule(source, index, next)
+        expect(text).not.toBeNull()
+        const after = readRules(text ?? '')?.rules ?? []
+        expect(after.map((each) => each.rule)).toEqual(before.map((each, at) => (at === index ? next : each.rule)))
+        // All text before the rule's line and after the next rule's line is unchanged, byte for byte.
+        const start = (document: string, line = 1) => document.split('\n').slice(0, line - 1)
+        expect(start(text ?? '', before[index]?.line)).toEqual(start(source, before[index]?.line))
+        const [endBefore, endAfter] = [before[index + 1], after[index + 1]].map((each) => each?.line)
+        if (endBefore !== undefined && endAfter !== undefined && source !== FLOW) {
+          expect((text ?? '').split('\n').slice(endAfter - 1)).toEqual(source.split('\n').slice(endBefore - 1))
+        }
+        if (source === BLOCKS || source === FLOW) {
+          for (const comment of source.match(COMMENT) ?? []) expect(text).toContain(comment.trim())
+        }
+        written += 1
+      }),
       { numRuns: 200 },
     )
     expect(written).toBeGreaterThan(100)
   })
 
-  test('that is what it was leaves the text alone', () => {
+  test('without a difference leaves the text unchanged', () => {
     for (const source of SOURCES) {
       for (const [index, { rule: found }] of (readRules(source)?.rules ?? []).entries()) {
         if (found !== null) expect(changeRule(source, index, found)).toBe(source)
@@ -231,22 +211,17 @@ describe('a changed rule', () => {
 })
 
 describe('a new rule', () => {
-  test('comes last, and all other text stays', () => {
+  test('is added at the end, and all other text stays', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...SOURCES.filter((source) => source !== FLOW), 'name: x\nrules: [] # none\ndefault: deny\n'),
         rule,
-        code,
-        message,
-        (source, changed, nextCode, nextMessage) => {
-          const next = { ...changed, code: nextCode, message: nextMessage }
+        (source, next) => {
           const text = addRule(source, next) ?? ''
-          expect((readRules(text)?.rules ?? []).map((each) => each.rule)).toEqual([
-            ...(readRules(source)?.rules ?? []).map((each) => each.rule),
-            next,
-          ])
+          const rulesOf = (document: string) => (readRules(document)?.rules ?? []).map((each) => each.rule)
+          expect(rulesOf(text)).toEqual([...rulesOf(source), next])
           if (source.includes('rules: []')) return
-          // One insertion.
+          // The text has one insertion.
           let same = 0
           while (same < source.length && text[same] === source[same]) same += 1
           expect(text.endsWith(source.slice(same))).toBe(true)
@@ -255,13 +230,13 @@ describe('a new rule', () => {
     )
   })
 
-  test('is left to the text in a document that is not YAML with a block of rules', () => {
+  test('cannot be added to a document other than YAML with a block of rules', () => {
     const next = { id: 'x', kind: 'allow', expression: 'true', code: '', message: '' }
     for (const source of [FLOW, 'a: [', 'name: x', '', 'rules: 1']) expect(addRule(source, next)).toBeNull()
   })
 })
 
-describe('rules in another order, or without some', () => {
+describe('reordered or removed rules', () => {
   test('keep their lines and comments, and all other text stays', () => {
     let written = 0
     fc.assert(
@@ -289,16 +264,14 @@ describe('rules in another order, or without some', () => {
     expect(written).toBeGreaterThan(10)
   })
 
-  test('move with the comments above them', () => {
-    const source =
-      'rules:\n  # about a\n  - id: a\n    allow: "true"\n\n  # about b\n  - id: b\n    deny: "true"\n# end\n'
-    expect(arrangeRules(source, [1, 0])).toBe(
-      'rules:\n  # about b\n  - id: b\n    deny: "true"\n  # about a\n  - id: a\n    allow: "true"\n\n# end\n',
-    )
-    expect(arrangeRules(source, [1])).toBe('rules:\n  # about b\n  - id: b\n    deny: "true"\n# end\n')
+  test('keep the comments above them', () => {
+    const [a, b] = ['  # about a\n  - id: a\n    allow: "true"\n', '  # about b\n  - id: b\n    deny: "true"\n']
+    const source = `rules:\n${a}\n${b}# end\n`
+    expect(arrangeRules(source, [1, 0])).toBe(`rules:\n${b}${a}\n# end\n`)
+    expect(arrangeRules(source, [1])).toBe(`rules:\n${b}# end\n`)
   })
 
-  test('are left to the text in one line, without rules left, and if a rule needs an earlier one', () => {
+  test('are refused if rules are on one line, if no rule stays, and if a rule needs an earlier rule', () => {
     expect(arrangeRules(FLOW, [1, 0])).toBeNull()
     expect(arrangeRules('rules:\n  - id: a\n    allow: "true"\n', [])).toBeNull()
     const anchored = 'rules:\n  - id: a\n    allow: &all "true"\n  - id: b\n    allow: *all\n'
@@ -307,15 +280,15 @@ describe('rules in another order, or without some', () => {
 })
 
 test('an emptied code or message is removed with its key', () => {
-  const source =
-    "name: x\nrules:\n  - id: a # first\n    deny: 'true'\n    code: A\n    message: Denied.\n  - { id: b, deny: 'true', code: B }\n"
+  const texts = '    code: A\n    message: Denied.\n'
+  const source = `name: x\nrules:\n  - id: a # first\n    deny: 'true'\n${texts}  - { id: b, deny: 'true', code: B }\n`
   const rule = { id: 'a', kind: 'deny', expression: 'true', code: '', message: '' }
-  expect(changeRule(source, 0, rule)).toBe(source.replace('    code: A\n    message: Denied.\n', ''))
-  // A key of a rule in braces is removed as text.
+  expect(changeRule(source, 0, rule)).toBe(source.replace(texts, ''))
+  // The form cannot remove a key of a rule in braces.
   expect(changeRule(source, 1, { ...rule, id: 'b' })).toBeNull()
 })
 
-test('a rule is added only where the document then has it', () => {
+test('a rule is added only if the resulting document contains it', () => {
   const rule = { id: 'a', kind: 'allow', expression: 'true', code: '', message: 'One.\nTwo.' }
   expect(addRule('{version: 1, rules: []}', rule)).toBeNull()
   expect(addRule('name: x\nrules: [] # none\n', rule)).toBeNull()

@@ -6,56 +6,51 @@ import { PolicyEvaluationError } from '../../src/policy/evaluation-errors.ts'
 import { chainOf } from '../support/request.ts'
 import { EVM_WALLET, type FactChanges, facts, holds, policyOf, SOLANA, thrownBy, verdictOf } from './support.ts'
 
-/** Rules as `kind expression`, ids by position. */
-const verdict = (fallback: 'allow' | 'deny', ...rules: string[]): Verdict =>
-  verdictOf(
-    `name: P\ndefault: ${fallback}\nrules: ${JSON.stringify(
-      rules.map((text, i) => {
-        const [kind = '', ...expression] = text.split(' ')
-        return { id: `r${i}`, [kind]: expression.join(' '), code: `CODE_${i}`, message: `message ${i}` }
-      }),
-    )}`,
-  )
+/** The verdict of rules that are written as `kind expression`; their ids are positions. */
+const verdict = (fallback: 'allow' | 'deny', ...texts: string[]): Verdict => {
+  const rules = texts.map((text, i) => {
+    const [kind = '', ...expression] = text.split(' ')
+    return { id: `r${i}`, [kind]: expression.join(' '), code: `CODE_${i}`, message: `message ${i}` }
+  })
+  return verdictOf(`name: P\ndefault: ${fallback}\nrules: ${JSON.stringify(rules)}`)
+}
 const allowedBy = (ruleId: string | null): Verdict => ({ compliant: true, ruleId })
-const deniedBy = (i: number): Verdict => ({
-  compliant: false,
-  ruleId: `r${i}`,
-  code: `CODE_${i}`,
-  message: `message ${i}`,
-})
+const deniedBy = (i: number): Verdict => {
+  return { compliant: false, ruleId: `r${i}`, code: `CODE_${i}`, message: `message ${i}` }
+}
 
-describe('which rule decides', () => {
+describe('the deciding rule', () => {
   test.each([
     ['no rules, default deny', verdict('deny'), { compliant: false, ruleId: null }],
     ['no rules, default allow', verdict('allow'), allowedBy(null)],
     ['allow true', verdict('deny', 'allow true'), allowedBy('r0')],
-    ['allow false goes on', verdict('deny', 'allow false'), { compliant: false, ruleId: null }],
+    ['allow false continues', verdict('deny', 'allow false'), { compliant: false, ruleId: null }],
     ['deny true', verdict('allow', 'deny true'), deniedBy(0)],
-    ['deny false goes on', verdict('allow', 'deny false'), allowedBy(null)],
+    ['deny false continues', verdict('allow', 'deny false'), allowedBy(null)],
     ['require false', verdict('allow', 'require false'), deniedBy(0)],
-    ['require true goes on', verdict('deny', 'require true'), { compliant: false, ruleId: null }],
+    ['require true continues', verdict('deny', 'require true'), { compliant: false, ruleId: null }],
     ['the first of two denials', verdict('allow', 'deny false', 'deny true', 'deny true'), deniedBy(1)],
     ['allow before deny', verdict('deny', 'allow true', 'deny true'), allowedBy('r0')],
     ['deny before allow', verdict('allow', 'deny true', 'allow true'), deniedBy(0)],
     ['require before allow', verdict('allow', 'require false', 'allow true'), deniedBy(0)],
-    ['require passes on to allow', verdict('deny', 'require true', 'allow true'), allowedBy('r1')],
-    ['all pass, default decides', verdict('allow', 'allow false', 'deny false', 'require true'), allowedBy(null)],
-  ] as const)('%s', (_name, actual, expected) => {
-    expect(actual).toEqual(expected as Verdict)
+    ['require true before allow', verdict('deny', 'require true', 'allow true'), allowedBy('r1')],
+    ['undecided rules before default', verdict('allow', 'allow false', 'deny false', 'require true'), allowedBy(null)],
+  ] as const)('%s', (_name, actual, expected) => expect(actual).toEqual(expected as Verdict))
+
+  test.each([
+    ['', {}],
+    [', code: NO', { code: 'NO' }],
+    [', message: why', { message: 'why' }],
+  ])('is denied with only the texts of the rule%s', (fields, expected) => {
+    const denial = verdictOf(`name: P\nrules:\n  - {id: a, deny: "true"${fields}}\n`)
+    expect(denial).toStrictEqual({ compliant: false, ruleId: 'a', ...expected })
   })
 
-  test('a denial carries only the words that the rule has', () => {
-    const words = (extra: string) => verdictOf(`name: P\nrules:\n  - {id: a, deny: "true"${extra}}\n`)
-    expect(words('')).toEqual({ compliant: false, ruleId: 'a' })
-    expect(Object.keys(words(', code: NO'))).toEqual(['compliant', 'ruleId', 'code'])
-    expect(words(', message: why')).toEqual({ compliant: false, ruleId: 'a', message: 'why' })
-  })
-
-  test('rules after the decisive one are not evaluated', () => {
+  test('prevents evaluation of later rules', () => {
     expect(verdict('deny', 'allow true', 'deny tx.value - 1 > 0')).toEqual(allowedBy('r0'))
   })
 
-  test('a verdict can not be altered by who gets it', () => {
+  test('yields an immutable verdict', () => {
     const policy = policyOf('true')
     const first = policy.evaluate(facts())
     expect(() => Object.assign(first, { compliant: false })).toThrow()
@@ -69,12 +64,7 @@ describe('facts', () => {
     ['target.address == address("0x0000000000000000000000000000000000000000")', {}],
     ['chain.name == "base" && chain.id == 8453 && chain.family == "evm"', { chain: chainOf('base') }],
     ['chain.family == "solana" && chain.id == 0', SOLANA],
-    [
-      'tx.value == uint256("115792089237316195423570985008687907853269984665640564039457584007913129639935")',
-      {
-        value: (2n ** 256n - 1n).toString(),
-      },
-    ],
+    [`tx.value == uint256("${2n ** 256n - 1n}")`, { value: `${2n ** 256n - 1n}` }],
     ['tx.data_size == 0 && tx.selector == ""', {}],
     ['tx.data_size == 3 && tx.selector == ""', { data: '0xa9059c' }],
     ['tx.data_size == 4 && tx.selector == "0xa9059cbb"', { data: '0xA9059CBB' }],
@@ -86,86 +76,80 @@ describe('facts', () => {
     ['request.time.getDayOfWeek() == 4 && request.time.getHours() == 0', {}],
     ['request.time - timestamp("2025-12-31T22:00:00-01:00") == duration("1h")', {}],
     ['request.time + duration("36h") > timestamp("2026-01-02T11:59:59Z")', {}],
-  ])('%s', (expression, changes) => {
-    expect(holds(expression, changes)).toBe(true)
-  })
+  ])('%s', (expression, changes) => expect(holds(expression, changes)).toBe(true))
 
-  test('of a request are never made up where there is none', () => {
-    for (const expression of ['chain.id == 0', 'tx.value == 0', 'wallet.address == target.address']) {
+  test.each(['chain.id == 0', 'tx.value == 0', 'wallet.address == target.address'])(
+    'fail without a request: %s',
+    (expression) => {
       const error = thrownBy(() => policyOf(expression).evaluate({}))
       expect(error).toBeInstanceOf(PolicyEvaluationError)
       expect(error).toMatchObject({ cause: { fact: 'the request' } })
+    },
+  )
+
+  test('belong to one evaluation', () => {
+    const { evaluate } = policyOf('tx.value > 5 && wallet.address == target.address')
+    const right = facts({ value: '6', to: EVM_WALLET })
+    const others = [facts({ value: '5', to: EVM_WALLET }), facts({ value: '6' })]
+    for (const other of others) {
+      expect([right, other, right, other].map((request) => evaluate(request).compliant)).toEqual([
+        true,
+        false,
+        true,
+        false,
+      ])
     }
   })
 
-  test('belong to one evaluation each', () => {
-    const policy = policyOf('tx.value > 5 && wallet.address == target.address')
-    const a = facts({ value: '6', to: EVM_WALLET })
-    const b = facts({ value: '5', to: EVM_WALLET })
-    const c = facts({ value: '6' })
-    expect([a, b, c, a, c, b].map((request) => policy.evaluate(request).compliant)).toEqual([
-      true,
-      false,
-      false,
-      true,
-      false,
-      false,
-    ])
-  })
-
-  test('two policies do not share them', () => {
+  test('belong to one policy', () => {
     const [first, second] = [policyOf('tx.value == 1'), policyOf('tx.value == 2')]
-    expect(first.evaluate(facts({ value: '1' })).compliant).toBe(true)
-    expect(second.evaluate(facts({ value: '2' })).compliant).toBe(true)
-    expect(first.evaluate(facts({ value: '2' })).compliant).toBe(false)
+    expect([first, second].map(({ evaluate }) => evaluate(facts({ value: '1' })).compliant)).toEqual([true, false])
+    expect([first, second].map(({ evaluate }) => evaluate(facts({ value: '2' })).compliant)).toEqual([false, true])
   })
 })
 
-describe('a rule that fails', () => {
+describe('a failing rule', () => {
   test.each([
-    ['tx.value - 1 == tx.value'],
-    [
-      '1 + tx.value + uint256("115792089237316195423570985008687907853269984665640564039457584007913129639935") > 1 || false',
-    ],
-    ['ether(1) / tx.value > 1'],
-    ['ether(1) % tx.value > 1'],
-    ['1 / tx.data_size > 1'],
-    ['1 % tx.data_size > 1'],
-    ['9223372036854775807 + chain.id > 0'],
-    ['[1, 2][2] == 1'],
-    ['[1, 2][chain.id + 5] == 1'],
-    ['uint256(0 - chain.id) > 0'],
-    ['tx.value > 0 - chain.id'],
-    ['true && 1 / tx.data_size > 1'],
-    ['1 / tx.data_size > 1 && true'],
-    ['false || 1 / tx.data_size > 1'],
-    ['[0, 1].all(x, 1 / x > 0)'],
-    ['[0, 1].exists(x, 1 / x > 5)'],
-    ['[0, 1].exists_one(x, 1 / x == 1)'],
-    ['[0, 1].map(x, 1 / x).size() == 2'],
-  ])('%s', (expression) => {
+    'tx.value - 1 == tx.value',
+    `1 + tx.value + uint256("${2n ** 256n - 1n}") > 1 || false`,
+    'ether(1) / tx.value > 1',
+    'ether(1) % tx.value > 1',
+    '1 / tx.data_size > 1',
+    '1 % tx.data_size > 1',
+    '9223372036854775807 + chain.id > 0',
+    '[1, 2][2] == 1',
+    '[1, 2][chain.id + 5] == 1',
+    'uint256(0 - chain.id) > 0',
+    'tx.value > 0 - chain.id',
+    'true && 1 / tx.data_size > 1',
+    '1 / tx.data_size > 1 && true',
+    'false || 1 / tx.data_size > 1',
+    '[0, 1].all(x, 1 / x > 0)',
+    '[0, 1].exists(x, 1 / x > 5)',
+    '[0, 1].exists_one(x, 1 / x == 1)',
+    '[0, 1].map(x, 1 / x).size() == 2',
+  ])('fails the evaluation: %s', (expression) => {
     for (const kind of ['allow', 'deny', 'require']) {
       const policy = compilePolicy(`name: P\nrules: [{id: culprit, ${kind}: ${JSON.stringify(expression)}}]`)
       const error = thrownBy(() => policy.evaluate(facts()))
       expect(error).toBeInstanceOf(PolicyEvaluationError)
-      const { ruleId, detail, code, reason } = error as PolicyEvaluationError
-      expect([ruleId, code, reason]).toEqual(['culprit', 'POLICY_FAILED', 'expression'])
-      expect(detail).toBe('a policy rule fails for this request; retries will fail until the policy is corrected')
+      const detail = 'a policy rule fails for this request; retries will fail until the policy is corrected'
+      expect(error).toMatchObject({ ruleId: 'culprit', code: 'POLICY_FAILED', reason: 'expression', detail })
     }
   })
 
-  test('does not spoil the next request', () => {
+  test('does not affect the next request', () => {
     const policy = policyOf('1 / tx.data_size == 1')
     expect(() => policy.evaluate(facts())).toThrow(PolicyEvaluationError)
     expect(policy.evaluate(facts({ data: '0x00' })).compliant).toBe(true)
     expect(() => policy.evaluate(facts())).toThrow(PolicyEvaluationError)
   })
 
-  test('fails even when a later rule would have decided', () => {
+  test('fails the evaluation even if a later rule would decide', () => {
     expect(() => verdict('allow', 'deny 1 / tx.data_size > 1', 'deny true')).toThrow(PolicyEvaluationError)
   })
 
-  // As CEL has it: what is true whatever the other side is, is true.
+  // As in CEL, a side that decides alone overrides a failure of the other side.
   test.each([
     ['1 / tx.data_size > 1 || true', true],
     ['true || 1 / tx.data_size > 1', true],
@@ -175,7 +159,5 @@ describe('a rule that fails', () => {
     ['[0, 1].exists(x, 1 / x == 1)', true],
     ['[0, 2].all(x, 1 / x == 1)', false],
     ['true ? true : 1 / tx.data_size > 1', true],
-  ] as const)('%s is %p without it', (expression, expected) => {
-    expect(holds(expression)).toBe(expected)
-  })
+  ] as const)('is overridden: %s is %p', (expression, expected) => expect(holds(expression)).toBe(expected))
 })

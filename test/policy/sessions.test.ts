@@ -1,4 +1,4 @@
-// Policies that decide sessions: what they may say, what they may read, and that whatever is not clear waits for a person.
+// Policies that decide sessions: their form and their facts. A person reviews each session that they leave undecided.
 import { describe, expect, test } from 'bun:test'
 import { compilePolicy } from '../../src/policy/cel/compile.ts'
 import { decideSession } from '../../src/policy/decide-session.ts'
@@ -8,163 +8,123 @@ import { replaySessions } from '../../src/policy/tools/session-replay.ts'
 import type { SessionFacts } from '../../src/policy/types/session-facts.ts'
 import { issuesOf } from './support.ts'
 
+const sourceOf = (document: object): string =>
+  JSON.stringify({ name: 'P', decides: 'sessions', rules: [], ...document })
 const policyOf = (...rules: readonly object[]) =>
-  compilePolicy(
-    JSON.stringify({ name: 'P', decides: 'sessions', rules: rules.map((rule, at) => ({ id: `r${at}`, ...rule })) }),
-  )
+  compilePolicy(sourceOf({ rules: rules.map((rule, at) => ({ id: `r${at}`, ...rule })) }))
 const refused = (document: object): string[] =>
-  issuesOf(() => compilePolicy(JSON.stringify({ name: 'P', decides: 'sessions', rules: [], ...document }))).map(
-    ({ message }) => message,
-  )
+  issuesOf(() => compilePolicy(sourceOf(document))).map(({ message }) => message)
 const decide = (expression: string, facts: SessionFacts) => decideSession(policyOf({ allow: expression }), facts)
 
-describe('what a policy of sessions may say', () => {
+describe('a policy for sessions', () => {
   test.each([
     ['quorum', 2],
     ['abi', []],
     ['idl', {}],
     ['reads', {}],
     ['tests', [{ request: {}, verdict: 'allow' }]],
-  ])('no %s', (key, value) => {
-    expect(refused({ [key]: value })[0]).toContain(`is not a key of`)
-  })
+  ])('cannot have %s', (key, value) => expect(refused({ [key]: value })[0]).toContain(`is not a key of`))
 
-  test.each(['allow', 'deny'])('no default that is %s: what no rule decides, a person decides', (value) => {
+  test.each(['allow', 'deny'])('cannot %s by default', (value) => {
     expect(refused({ default: value })).toEqual(['omit default: if no rule decides, a person reviews the session'])
   })
 
-  test.each(['deny', 'require'])('a %s needs the words that the person reads', (kind) => {
-    expect(refused({ rules: [{ id: 'a', [kind]: 'true' }] })).toEqual([
-      'a rule that rejects a session needs a message for the person',
-    ])
+  test.each(['deny', 'require'])('needs a message in a %s rule', (kind) => {
+    const message = 'a rule that rejects a session needs a message for the person'
+    expect(refused({ rules: [{ id: 'a', [kind]: 'true' }] })).toEqual([message])
     expect(policyOf({ [kind]: 'true', message: 'No.' }).document.rules).toHaveLength(1)
   })
 
-  test('review is no rule, and no verdict, of a policy of requests', () => {
-    const of = (document: object) => issuesOf(() => compilePolicy(JSON.stringify({ name: 'P', ...document })))
-    expect(of({ rules: [{ id: 'a', review: 'true' }] }).map(({ message }) => message)).toEqual([
-      'the rule needs one of allow, deny, require',
-      '"review" is not a key of a rule; valid keys: id, allow, deny, require, code, message',
-    ])
-    expect(of({ default: 'review', rules: [] })[0]?.message).toBe('default must be allow or deny')
-    expect(of({ decides: 'people', rules: [] })[0]?.message).toBe('decides must be one of requests, sessions')
+  const REVIEW = '"review" is not a key of a rule; valid keys: id, allow, deny, require, code, message'
+  test.each([
+    [{ default: 'review' }, 'default must be allow or deny'],
+    [{ decides: 'people' }, 'decides must be one of requests, sessions'],
+    [{ rules: [{ id: 'a', review: 'true' }] }, `the rule needs one of allow, deny, require\n${REVIEW}`],
+    [{ rules: [{ id: 'a', allow: 'person.age > 1' }] }, 'unknown name "person"; known names: '],
+  ])('has keys and facts that a policy for requests lacks: %j', (document, message) => {
+    expect(refused({ decides: 'requests', ...document }).join('\n')).toStartWith(message)
   })
-})
 
-describe('what its rules read', () => {
   test.each([
     ['wallet.address == wallet.address', 'unknown name "wallet": did you mean wallets?'],
     ['checks.documents.matches', 'checks has no field "documents"; valid fields: duplicate, sanctions, document'],
     ['checks.document', 'add a field of checks.document: read, matches, expired, same_country'],
     ['checks', 'add a field of checks: duplicate, sanctions, document'],
     ['checks.document.name', 'checks.document has no field "name"; valid fields: read, matches, expired, same_country'],
-    [
-      'in_list(address("0x0000000000000000000000000000000000000001"), "deny")',
-      'in_list() is only for policies that decide requests',
-    ],
+    [`in_list(address("0x${'0'.repeat(39)}1"), "deny")`, 'in_list() is only for policies that decide requests'],
     ['screener("a").flagged', 'screener() is only for policies that decide requests'],
     ['velocity.count(hours(1)) > 1', 'velocity is only for policies that decide requests'],
     ['person.country == "Switzerland"', 'person.country must be two capital letters (ISO 3166-1), for example "CH"'],
     ['session.type == "person"', 'session.type must be "individual" or "business"'],
-  ])('%s is refused', (expression, message) => {
+  ])('cannot read %s', (expression, message) => {
     expect(refused({ rules: [{ id: 'a', allow: expression }] })[0]).toStartWith(message)
-  })
-
-  test('the facts of sessions are none of requests', () => {
-    const issues = issuesOf(() =>
-      compilePolicy(JSON.stringify({ name: 'P', rules: [{ id: 'a', allow: 'person.age > 1' }] })),
-    )
-    expect(issues[0]?.message).toStartWith('unknown name "person"')
   })
 
   test.each(
     Object.entries(SESSION_FACTS).flatMap(([group, fields]) =>
       Object.entries(fields).map(([name, { type }]) => [`${group}.${name}`, type] as const),
     ),
-  )('%s of another type, or none, can not be had', (name, type) => {
+  )('does not decide if %s is missing or has another type', (name, type) => {
     const wrong: SessionFacts[string] = type === 'bool' ? 'true' : type === 'int' ? '1' : 5
     const rule = type === 'bool' ? `${name} || !${name}` : type === 'int' ? `${name} >= 0` : `${name}.size() < 99`
+    const review = { outcome: 'review', ruleId: 'r0', problem: `${name} is not available` } as const
     for (const facts of [{}, { [name]: null }, { [name]: wrong }] as SessionFacts[]) {
-      expect(decide(rule, facts)).toMatchObject({
-        outcome: 'review',
-        ruleId: 'r0',
-        problem: `${name} is not available`,
-      })
+      expect(decide(rule, facts)).toMatchObject(review)
     }
-    // With a hit that is not cleared it is never completed, whatever the rule says.
+    // A session with an uncleared hit is never completed.
     const right = type === 'bool' ? name !== 'checks.sanctions.uncleared' : type === 'int' ? 1 : 'CH'
     expect(decide(rule, { [name]: right }).outcome).toBe('completed')
   })
 })
 
-describe('its decision', () => {
-  test('is yes, no with the rule’s own words, or a person’s', () => {
-    const policy = policyOf(
-      { review: 'session.retries > 2' },
-      { deny: 'person.age < 18', code: 'UNDER_AGE', message: 'You are too young.' },
-      { allow: 'person.country == "CH"' },
-    )
-    const of = (retries: number, age: number, country: string) =>
-      decideSession(policy, { 'session.retries': retries, 'person.age': age, 'person.country': country })
-    const nothing = { code: null, message: null, problem: null }
-    expect(of(3, 17, 'CH')).toEqual({ outcome: 'review', ruleId: 'r0', ...nothing })
-    expect(of(0, 17, 'CH')).toEqual({
-      outcome: 'rejected',
-      ruleId: 'r1',
-      code: 'UNDER_AGE',
-      message: 'You are too young.',
-      problem: null,
-    })
-    expect(of(0, 18, 'CH')).toEqual({ outcome: 'completed', ruleId: 'r2', ...nothing })
-    expect(of(0, 18, 'DE')).toEqual({ outcome: 'review', ruleId: null, ...nothing })
+describe('a decision', () => {
+  const MINOR = { code: 'UNDER_AGE', message: 'You are too young.' }
+  const policy = policyOf(
+    { review: 'session.retries > 2' },
+    { deny: 'person.age < 18', ...MINOR },
+    { allow: 'person.country == "CH"' },
+  )
+  test.each([
+    [3, 17, 'CH', { outcome: 'review', ruleId: 'r0' }],
+    [0, 17, 'CH', { outcome: 'rejected', ruleId: 'r1', ...MINOR }],
+    [0, 18, 'CH', { outcome: 'completed', ruleId: 'r2' }],
+    [0, 18, 'DE', { outcome: 'review', ruleId: null }],
+  ] as const)('with %d retries, age %d and country %s is %j', (retries, age, country, expected) => {
+    const facts = { 'session.retries': retries, 'person.age': age, 'person.country': country }
+    expect(decideSession(policy, facts)).toEqual({ code: null, message: null, problem: null, ...expected })
   })
 
-  test('is a person’s where a fact is missing, also behind a negation of a rule that rejects', () => {
-    const policy = policyOf({ deny: '!checks.document.matches', message: 'Not yours.' }, { allow: 'true' })
-    expect(decideSession(policy, {})).toMatchObject({
-      outcome: 'review',
-      ruleId: 'r0',
-      problem: 'checks.document.matches is not available',
-    })
+  test('is review if a fact is missing, also in a negated condition of a rule that rejects', () => {
+    const negated = policyOf({ deny: '!checks.document.matches', message: 'Not yours.' }, { allow: 'true' })
+    const problem = 'checks.document.matches is not available'
+    expect(decideSession(negated, {})).toMatchObject({ outcome: 'review', ruleId: 'r0', problem })
   })
 
-  test('never completes a session with a hit that is not cleared', () => {
-    expect(decide('true', { 'checks.sanctions.uncleared': true })).toMatchObject({
-      outcome: 'review',
-      problem: 'a hit is not cleared',
-    })
+  test('is review if a hit is not cleared', () => {
+    const review = { outcome: 'review', problem: 'a hit is not cleared' } as const
+    expect(decide('true', { 'checks.sanctions.uncleared': true })).toMatchObject(review)
     expect(decide('true', { 'checks.sanctions.uncleared': false }).outcome).toBe('completed')
   })
 })
 
-test('its own tests are run, and one that fails keeps it from being saved', () => {
+test('a draft runs its tests and is refused if one fails', () => {
   const source = (verdict: string) =>
-    JSON.stringify({
-      name: 'P',
-      decides: 'sessions',
+    sourceOf({
       rules: [{ id: 'grown', allow: 'person.age >= 18 && checks.document.matches' }],
       tests: [{ facts: { person: { age: '18' }, checks: { document: { matches: true } } }, verdict }],
     })
   expect(draftRevision(source('allow')).tests).toEqual([{ name: 'test 1', failure: null }])
-  expect(issuesOf(() => draftRevision(source('review')))[0]?.message).toBe(
-    'test 1: expected review, got allow by rule grown',
-  )
-  const unknown = {
-    name: 'P',
-    decides: 'sessions',
-    rules: [],
-    tests: [{ facts: { checks: { documents: {} } }, verdict: 'review' }],
-  }
-  expect(issuesOf(() => draftRevision(JSON.stringify(unknown)))[0]?.message).toContain('"documents" is not a key of')
+  const [issue] = issuesOf(() => draftRevision(source('review')))
+  expect(issue?.message).toBe('test 1: expected review, got allow by rule grown')
+  const unknown = sourceOf({ tests: [{ facts: { checks: { documents: {} } }, verdict: 'review' }] })
+  expect(issuesOf(() => draftRevision(unknown))[0]?.message).toContain('"documents" is not a key of')
 })
 
-test('a replay counts what it would have completed, rejected and left, and names where people decided otherwise', () => {
+test('a replay counts outcomes and names up to ten sessions per disagreement', () => {
   const policy = policyOf({ deny: 'person.age < 18', message: 'Too young.' }, { allow: 'person.age < 60' })
-  const session = (sessionId: string, decided: 'completed' | 'rejected', age: number | null) => ({
-    sessionId,
-    decided,
-    facts: { 'person.age': age },
-  })
+  const session = (sessionId: string, decided: 'completed' | 'rejected', age: number | null) => {
+    return { sessionId, decided, facts: { 'person.age': age } }
+  }
   expect(
     replaySessions(policy, [
       session('a', 'completed', 20),
@@ -174,7 +134,6 @@ test('a replay counts what it would have completed, rejected and left, and names
       session('e', 'rejected', 31),
       session('f', 'completed', 70),
       session('g', 'completed', null),
-      // Named are ten at most.
       ...[...'klmnopqrs'].map((id) => session(id, 'rejected', 40)),
     ]),
   ).toEqual({

@@ -1,5 +1,5 @@
-// Facts from beyond the request: lists, geography, identity, screeners, reads, velocity, and the time. What can't be had
-// fails the rule, for unknown is never "no".
+// Facts from outside the request: lists, geography, identity, screeners, reads, velocity, and the time. A rule fails if a
+// fact is unavailable, because an unknown fact never means "no".
 import { describe, expect, test } from 'bun:test'
 import { LIST_NAME_RULE } from '../../src/domain/list.ts'
 import { compilePolicy } from '../../src/policy/cel/compile.ts'
@@ -34,7 +34,7 @@ const holds = (expression: string, changes: FactChanges = {}): boolean =>
   policyOf(expression).evaluate(facts(changes)).compliant
 const refusal = (expression: string): string => issuesOf(() => policyOf(expression))[0]?.message ?? ''
 
-/** The fact that a rule could not have. */
+/** The unavailable fact that fails a rule. */
 const missing = (expression: string, changes: FactChanges = {}): string => {
   const error = thrownBy(() => holds(expression, changes))
   if (!(error instanceof PolicyEvaluationError) || !(error.cause instanceof FactUnavailableError)) throw error
@@ -42,19 +42,10 @@ const missing = (expression: string, changes: FactChanges = {}): string => {
   return error.cause.fact
 }
 
-const NOWHERE: GeographyFacts = {
-  country: null,
-  region: null,
-  anonymous: null,
-  vpn: null,
-  proxy: null,
-  tor: null,
-  hosting: null,
-}
-const at = (changes: Partial<GeographyFacts>): FactChanges => ({
-  external: { geography: { ...NOWHERE, ...changes } },
-})
-const told = (external: ExternalFacts): FactChanges => ({ external })
+const UNKNOWN = { region: null, anonymous: null, vpn: null, proxy: null, tor: null, hosting: null }
+const NOWHERE: GeographyFacts = { country: null, ...UNKNOWN }
+const at = (changes: Partial<GeographyFacts>): FactChanges => ({ external: { geography: { ...NOWHERE, ...changes } } })
+const given = (external: ExternalFacts): FactChanges => ({ external })
 
 describe('lists', () => {
   const lists = readerOfLists({
@@ -71,47 +62,49 @@ describe('lists', () => {
     ['in_list(wallet.address, "sanctions", hours(2))', true],
     ['in_list(wallet.address, "sanctions", constants.age)', true],
     ['[target.address, wallet.address].exists(a, in_list(a, "sanctions"))', true],
-  ] as const)('%s', (expression, expected) => {
-    expect(holds(expression, { lists })).toBe(expected)
+  ] as const)('%s', (expression, expected) => expect(holds(expression, { lists })).toBe(expected))
+
+  test.each<[string, FactChanges, string]>([
+    ['in_list(wallet.address, "missing")', { lists }, 'list missing'],
+    ['in_list(wallet.address, "sanctions")', {}, 'list sanctions'],
+  ])('fail the rule if they are missing: %s', (expression, changes, fact) => {
+    expect(missing(expression, changes)).toBe(fact)
   })
 
-  test('that are missing or too old fail the rule', () => {
-    expect(missing('in_list(wallet.address, "nobodys")', { lists })).toBe('list nobodys')
-    expect(missing('in_list(wallet.address, "sanctions")')).toBe('list sanctions')
+  test('fail the rule if they are too old', () => {
     expect(missing('in_list(wallet.address, "sanctions", minutes(119))', { lists })).toContain('list sanctions')
-    // Unless the rest outweighs it, as CEL has it.
-    expect(holds('in_list(wallet.address, "nobodys") || true', { lists })).toBe(true)
   })
 
-  test('are needs, once each, with the least age', () => {
-    const { needs } = policyOf(
-      'in_list(wallet.address, "b") || in_list(wallet.address, "a", days(2)) || in_list(target.address, "a", hours(1)) || in_list(wallet.address, "a")',
-    )
+  test('may be missing if the other side of || is true, as in CEL', () => {
+    expect(holds('in_list(wallet.address, "missing") || true', { lists })).toBe(true)
+  })
+
+  test('are needed once each, with their minimum age', () => {
+    const lookups = [
+      'wallet.address, "b"',
+      'wallet.address, "a", days(2)',
+      'target.address, "a", hours(1)',
+      'wallet.address, "a"',
+    ]
+    const { needs } = policyOf(lookups.map((lookup) => `in_list(${lookup})`).join(' || '))
     expect(needs).toEqual([
       { kind: 'list', list: 'a', maxAgeSeconds: 3_600 },
       { kind: 'list', list: 'b', maxAgeSeconds: null },
     ])
   })
 
+  const MAXIMUM_AGE = 'the maximum age must be a literal duration, for example days(2)'
+  const many = Array.from({ length: 17 }, (_, i) => `in_list(wallet.address, "l${i}")`).join(' || ')
   test.each([
     ['in_list(wallet.address)', 'in_list() takes an address, a list name and, optionally, a maximum age'],
     ['in_list(chain.name, "a")', 'this must be of type address, not string'],
     ['in_list("0x00", "a")', 'this must be of type address, not string'],
     ['in_list(wallet.address, chain.name)', 'the name of a list must be a string literal'],
     ['in_list(wallet.address, "A B")', `the name of a list must be ${LIST_NAME_RULE}`],
-    ['in_list(wallet.address, "a", 5)', 'the maximum age must be a literal duration, for example days(2)'],
-    [
-      'in_list(wallet.address, "a", request.time_of_day)',
-      'the maximum age must be a literal duration, for example days(2)',
-    ],
-  ])('%s is refused', (expression, message) => {
-    expect(refusal(expression)).toBe(message)
-  })
-
-  test('that are not known where they are known are refused', () => {
-    const many = Array.from({ length: 17 }, (_, i) => `in_list(wallet.address, "l${i}")`).join(' || ')
-    expect(refusal(many)).toBe('a policy can use at most 16 different lists')
-  })
+    ['in_list(wallet.address, "a", 5)', MAXIMUM_AGE],
+    ['in_list(wallet.address, "a", request.time_of_day)', MAXIMUM_AGE],
+    [many, 'a policy can use at most 16 different lists'],
+  ])('%s is refused', (expression, message) => expect(refusal(expression)).toBe(message))
 })
 
 describe('geography', () => {
@@ -125,158 +118,122 @@ describe('geography', () => {
     ['client.anonymity_known', {}, false],
     ['client.anonymous && client.vpn && !client.tor', { anonymous: true, vpn: true, tor: false }, true],
     ['!client.proxy && client.hosting', { proxy: false, hosting: true }, true],
-  ] as const)('%s with %p', (expression, place, expected) => {
-    expect(holds(expression, at(place))).toBe(expected)
-  })
+  ] as const)('%s with %p', (expression, place, expected) => expect(holds(expression, at(place))).toBe(expected))
 
-  test('that is unknown fails the rule that reads it', () => {
-    expect(missing('client.country == "CH"', at({}))).toBe('client.country')
-    expect(missing('client.country != "CH"', at({}))).toBe('client.country')
-    expect(missing('client.region == "CH-ZH"', at({ country: 'CH' }))).toBe('client.region')
-    expect(missing('client.vpn', at({ anonymous: false }))).toBe('client.vpn')
-    // Without any data not even "not located" is known.
-    expect(missing('client.located', told({ geography: null }))).toBe('client.located')
-    expect(missing('client.located')).toBe('client.located')
-  })
+  test.each<[string, FactChanges, string]>([
+    ['client.country == "CH"', at({}), 'client.country'],
+    ['client.country != "CH"', at({}), 'client.country'],
+    ['client.region == "CH-ZH"', at({ country: 'CH' }), 'client.region'],
+    ['client.vpn', at({ anonymous: false }), 'client.vpn'],
+    // Without data, even "not located" is unknown.
+    ['client.located', given({ geography: null }), 'client.located'],
+    ['client.located', {}, 'client.located'],
+  ])('fails %s if it is unknown', (expression, changes, fact) => expect(missing(expression, changes)).toBe(fact))
 
   test('needs the IP address', () => {
     const { needs, requires } = policyOf('client.located && client.country == "CH"')
     expect({ needs, requires }).toEqual({ needs: [{ kind: 'geography' }], requires: ['user_ip'] })
   })
 
+  const COUNTRY = 'client.country must be two capital letters (ISO 3166-1), for example "US"'
+  const FIELDS = 'located, country, region_known, region, anonymity_known, anonymous, vpn, proxy, tor, hosting'
   test.each([
-    ['client.country == "Switzerland"', 'client.country must be two capital letters (ISO 3166-1), for example "US"'],
-    ['client.country in ["CH", "ch"]', 'client.country must be two capital letters (ISO 3166-1), for example "US"'],
-    ['client.country == constants.list', 'client.country must be two capital letters (ISO 3166-1), for example "US"'],
+    ['client.country == "Switzerland"', COUNTRY],
+    ['client.country in ["CH", "ch"]', COUNTRY],
+    ['client.country == constants.list', COUNTRY],
     ['client.region == "ZH"', 'client.region must be a country and a region (ISO 3166-2), for example "US-NY"'],
-    [
-      'client.city == "Bern"',
-      'client has no field "city"; valid fields: ip, located, country, region_known, region, anonymity_known, anonymous, vpn, proxy, tor, hosting',
-    ],
-  ])('%s is refused', (expression, message) => {
-    expect(refusal(expression)).toBe(message)
-  })
+    ['client.city == "Bern"', `client has no field "city"; valid fields: ip, ${FIELDS}`],
+  ])('%s is refused', (expression, message) => expect(refusal(expression)).toBe(message))
 })
 
 describe('identity', () => {
-  const person = told({
-    identity: { verified: true, type: 'individual', level: 2, verifiedAtSeconds: 1_767_225_600 - 86_400 },
-  })
-  const nobody = told({ identity: { verified: false, type: null, level: 0, verifiedAtSeconds: null } })
+  const verifiedAtSeconds = 1_767_225_600 - 86_400
+  const person = given({ identity: { verified: true, type: 'individual', level: 2, verifiedAtSeconds } })
+  const stranger = given({ identity: { verified: false, type: null, level: 0, verifiedAtSeconds: null } })
+  const details = (country: string | null, age: number | null) => given({ identityDetails: { country, age } })
+  const noDetails = details(null, null)
 
   test.each([
     ['identity.verified && identity.type == "individual" && identity.level == 2', person, true],
     ['request.time - identity.verified_at == days(1)', person, true],
-    ['identity.verified', nobody, false],
-    ['identity.type == "" && identity.level == 0', nobody, true],
-  ] as const)('%s', (expression, changes, expected) => {
-    expect(holds(expression, changes)).toBe(expected)
-  })
+    ['identity.verified', stranger, false],
+    ['identity.type == "" && identity.level == 0', stranger, true],
+    ['identity.details_known && identity.country == "CH" && identity.age >= 18', details('CH', 18), true],
+    ['identity.details_known && identity.age >= 18', details('CH', 17), false],
+    ['identity.details_known', noDetails, false],
+    ['identity.details_known && identity.country == "CH"', noDetails, false],
+  ] as const)('%s', (expression, changes, expected) => expect(holds(expression, changes)).toBe(expected))
 
-  test('that is not known fails the rule', () => {
-    expect(missing('identity.verified_at < request.time', nobody)).toBe('identity.verified_at')
-    expect(missing('identity.verified', told({ identity: null }))).toBe('identity.verified')
-    expect(missing('!identity.verified')).toBe('identity.verified')
+  test.each<[string, FactChanges, string]>([
+    ['identity.verified_at < request.time', stranger, 'identity.verified_at'],
+    ['identity.verified', given({ identity: null }), 'identity.verified'],
+    ['!identity.verified', {}, 'identity.verified'],
+    ['identity.country == "CH"', noDetails, 'identity.country'],
+    ['identity.country != "CH"', noDetails, 'identity.country'],
+    ['!(identity.country in ["CH"])', noDetails, 'identity.country'],
+    ['identity.age < 18', noDetails, 'identity.age'],
+    ['!(identity.age < 18)', noDetails, 'identity.age'],
+    // Without an answer, even the agreement is unknown.
+    ['identity.details_known', given({ ...person.external, identityDetails: null }), 'identity.details_known'],
+  ])('fails %s if it is unknown', (expression, changes, fact) => expect(missing(expression, changes)).toBe(fact))
+
+  test('is a need of its own, apart from its details', () => {
     expect(policyOf('identity.verified').needs).toEqual([{ kind: 'identity' }])
+    expect(policyOf('identity.age > 17').needs).toEqual([{ kind: 'identity-details' }])
   })
 
-  describe('details', () => {
-    const details = (country: string | null, age: number | null) => told({ identityDetails: { country, age } })
-
-    test.each([
-      ['identity.details_known && identity.country == "CH" && identity.age >= 18', details('CH', 18), true],
-      ['identity.details_known && identity.age >= 18', details('CH', 17), false],
-      ['identity.details_known', details(null, null), false],
-      ['identity.details_known && identity.country == "CH"', details(null, null), false],
-    ] as const)('%s', (expression, changes, expected) => {
-      expect(holds(expression, changes)).toBe(expected)
-    })
-
-    test('that are unknown fail the rule, also a denial; and only their own query gives them', () => {
-      for (const expression of [
-        'identity.country == "CH"',
-        'identity.country != "CH"',
-        '!(identity.country in ["CH"])',
-      ]) {
-        expect(missing(expression, details(null, null))).toBe('identity.country')
-      }
-      expect(missing('identity.age < 18', details(null, null))).toBe('identity.age')
-      expect(missing('!(identity.age < 18)', details(null, null))).toBe('identity.age')
-      // Without an answer, even the agreement is unknown.
-      expect(missing('identity.details_known', { external: { ...person.external, identityDetails: null } })).toBe(
-        'identity.details_known',
-      )
-      expect(policyOf('identity.age > 17').needs).toEqual([{ kind: 'identity-details' }])
-    })
-
-    test('have a country of two letters', () => {
-      expect(refusal('identity.country == "Cuba"')).toBe(
-        'identity.country must be two capital letters (ISO 3166-1), for example "CH"',
-      )
-    })
-  })
-
-  test('has two types', () => {
-    expect(refusal('identity.type == "person"')).toBe('identity.type must be "individual", "business" or empty')
-  })
+  test.each([
+    ['identity.country == "Cuba"', 'identity.country must be two capital letters (ISO 3166-1), for example "CH"'],
+    ['identity.type == "person"', 'identity.type must be "individual", "business" or empty'],
+  ])('%s is refused', (expression, message) => expect(refusal(expression)).toBe(message))
 })
 
 describe('screeners', () => {
-  const answer = told({ screeners: { stub: { flagged: true, score: -5, categories: ['mixer'] }, mute: null } })
+  const answer = given({ screeners: { stub: { flagged: true, score: -5, categories: ['mixer'] }, mute: null } })
+  const partial = given({ screeners: { stub: { flagged: null, score: null, categories: null } } })
 
-  test('say what they say', () => {
-    expect(holds('screener("stub").flagged && screener("stub").score < 0', answer)).toBe(true)
-    expect(holds('"mixer" in screener("stub").categories && screener("stub").categories.size() == 1', answer)).toBe(
-      true,
-    )
-    expect(policyOf('screener("b").flagged || screener("a").flagged || screener("b").score > 1').needs).toEqual([
-      { kind: 'screener', screener: 'a' },
-      { kind: 'screener', screener: 'b' },
-    ])
+  test.each([
+    'screener("stub").flagged && screener("stub").score < 0',
+    '"mixer" in screener("stub").categories && screener("stub").categories.size() == 1',
+  ])('%s', (expression) => expect(holds(expression, answer)).toBe(true))
+
+  test('are needed once each', () => {
+    const { needs } = policyOf('screener("b").flagged || screener("a").flagged || screener("b").score > 1')
+    expect(needs).toEqual(['a', 'b'].map((screener) => ({ kind: 'screener', screener })))
   })
 
-  test('that do not answer, or not this, fail the rule', () => {
-    expect(missing('screener("mute").flagged', answer)).toBe('screener mute flagged')
-    expect(missing('screener("other").flagged', answer)).toBe('screener other flagged')
-    const half = told({ screeners: { stub: { flagged: null, score: null, categories: null } } })
-    expect(missing('screener("stub").flagged', half)).toBe('screener stub flagged')
-    expect(missing('screener("stub").categories.size() == 0', half)).toBe('screener stub categories')
-  })
+  test.each([
+    ['screener("mute").flagged', answer, 'screener mute flagged'],
+    ['screener("other").flagged', answer, 'screener other flagged'],
+    ['screener("stub").flagged', partial, 'screener stub flagged'],
+    ['screener("stub").categories.size() == 0', partial, 'screener stub categories'],
+  ])('fail %s without an answer', (expression, changes, fact) => expect(missing(expression, changes)).toBe(fact))
 
+  const NAME =
+    'the name of a screener must consist of a-z, 0-9 and "_", begin with a letter and have at most 64 characters'
+  const many = Array.from({ length: 5 }, (_, i) => `screener("s${i}").flagged`).join(' || ')
   test.each([
     ['screener("stub")', 'add a field of the result, for example screener("name").flagged'],
     ['screener("stub").risk > 1', 'a screener has no field "risk"; valid fields: flagged, score, categories'],
     ['screener(chain.name).flagged', 'the name of a screener must be a string literal'],
     ['screener("a", "b").flagged', 'screener() takes the name of a screener and, optionally, onBehalf.address'],
-    [
-      'screener("Stub").flagged',
-      'the name of a screener must consist of a-z, 0-9 and "_", begin with a letter and have at most 64 characters',
-    ],
-    [
-      Array.from({ length: 5 }, (_, i) => `screener("s${i}").flagged`).join(' || '),
-      'a policy can use at most 4 different screeners',
-    ],
-  ])('%s is refused', (expression, message) => {
-    expect(refusal(expression)).toBe(message)
-  })
+    ['screener("Stub").flagged', NAME],
+    [many, 'a policy can use at most 4 different screeners'],
+  ])('%s is refused', (expression, message) => expect(refusal(expression)).toBe(message))
 })
 
 describe('reads', () => {
-  const values = told({
-    reads: { balance: '2000000000000000000', owner: EVM_WALLET, paused: false, tick: '-7', label: 'gold' },
+  const values = { balance: '2000000000000000000', owner: EVM_WALLET, paused: false, tick: '-7', label: 'gold' }
+
+  test('have the type of their value', () => {
+    const external = { reads: values }
+    expect(holds('reads.balance >= constants.limit && reads.owner == wallet.address', { external })).toBe(true)
+    expect(holds('!reads.paused && reads.tick == -7 && reads.label == "gold"', { external })).toBe(true)
   })
 
-  test('have the type of what is read', () => {
-    expect(holds('reads.balance >= constants.limit && reads.owner == wallet.address', values)).toBe(true)
-    expect(holds('!reads.paused && reads.tick == -7 && reads.label == "gold"', values)).toBe(true)
-    const { needs } = policyOf('reads.owner == wallet.address')
-    expect(needs).toEqual([
-      {
-        kind: 'read',
-        read: 'owner',
-        definition: { kind: 'erc721-owner', chain: null, contract: CONTRACT.toLowerCase(), tokenId: '7' },
-      },
-    ])
+  test('are needs with their definition', () => {
+    const definition = { kind: 'erc721-owner', chain: null, contract: CONTRACT.toLowerCase(), tokenId: '7' } as const
+    expect(policyOf('reads.owner == wallet.address').needs).toEqual([{ kind: 'read', read: 'owner', definition }])
   })
 
   test.each([
@@ -290,7 +247,7 @@ describe('reads', () => {
     ['paused', 'false'],
     ['tick', '9223372036854775808'],
     ['label', 'x'.repeat(1025)],
-  ] as const)('%s of %p is not available', (name, value) => {
+  ] as const)('%s with the value %p is unavailable', (name, value) => {
     const expressions = {
       balance: 'reads.balance > 0',
       owner: 'reads.owner == wallet.address',
@@ -298,61 +255,51 @@ describe('reads', () => {
       tick: 'reads.tick > 0',
       label: 'reads.label == ""',
     }
-    expect(() => holds(expressions[name], told({ reads: { [name]: value } }))).toThrow(PolicyEvaluationError)
-  })
-
-  test('have names', () => {
-    expect(refusal('reads.total > 0')).toBe('unknown read "total"; defined reads: balance, owner, paused, tick, label')
-    expect(refusal('reads.balance == "1"')).toContain('no such overload: uint256 == string')
-  })
-})
-
-describe('velocity', () => {
-  const counted = told({
-    velocity: { '3600': { count: 4, value: '7' }, '86400': { count: 9, value: '1500000000000000000' } },
-  })
-
-  test('counts and adds up', () => {
-    expect(holds('velocity.count(hours(1)) == 4 && velocity.count(days(1)) == 9', counted)).toBe(true)
-    expect(
-      holds('velocity.value(hours(24)) + tx.value <= constants.limit', { ...counted, value: '500000000000000000' }),
-    ).toBe(true)
-    expect(
-      holds('velocity.value(duration("24h")) + tx.value <= constants.limit', {
-        ...counted,
-        value: '500000000000000001',
-      }),
-    ).toBe(false)
-    expect(policyOf('velocity.count(days(1)) + velocity.count(minutes(1)) > 1').needs).toEqual([
-      { kind: 'velocity', windowSeconds: 60 },
-      { kind: 'velocity', windowSeconds: 86_400 },
-    ])
-  })
-
-  test('that is not counted fails the rule', () => {
-    expect(missing('velocity.count(hours(2)) == 0', counted)).toBe('velocity over 2 h')
-    expect(missing('velocity.count(hours(1)) == 0', told({ velocity: null }))).toBe('velocity over 1 h')
+    expect(() => holds(expressions[name], given({ reads: { [name]: value } }))).toThrow(PolicyEvaluationError)
   })
 
   test.each([
-    ['velocity.count(5) == 0', 'velocity.count() takes a literal duration, for example velocity.count(hours(24))'],
-    [
-      'velocity.count(request.time_of_day) == 0',
-      'velocity.count() takes a literal duration, for example velocity.count(hours(24))',
-    ],
-    ['velocity.count() == 0', 'velocity.count() takes a literal duration, for example velocity.count(hours(24))'],
-    ['velocity.count(minutes(0)) == 0', 'a window must be from one minute to 31 days long'],
-    ['velocity.count(days(32)) == 0', 'a window must be from one minute to 31 days long'],
+    ['reads.total > 0', 'unknown read "total"; defined reads: balance, owner, paused, tick, label'],
+    ['reads.balance == "1"', 'no such overload: uint256 == string'],
+  ])('%s is refused', (expression, message) => expect(refusal(expression)).toContain(message))
+})
+
+describe('velocity', () => {
+  const hour = { count: 4, value: '7' }
+  const counted = given({ velocity: { '3600': hour, '86400': { count: 9, value: '1500000000000000000' } } })
+
+  test.each([
+    ['velocity.count(hours(1)) == 4 && velocity.count(days(1)) == 9', '0', true],
+    ['velocity.value(hours(24)) + tx.value <= constants.limit', '500000000000000000', true],
+    ['velocity.value(duration("24h")) + tx.value <= constants.limit', '500000000000000001', false],
+  ])('%s with the value %s', (expression, value, expected) => {
+    expect(holds(expression, { ...counted, value })).toBe(expected)
+  })
+
+  test('is a need per window', () => {
+    const { needs } = policyOf('velocity.count(days(1)) + velocity.count(minutes(1)) > 1')
+    expect(needs).toEqual([60, 86_400].map((windowSeconds) => ({ kind: 'velocity', windowSeconds })))
+  })
+
+  test('fails the rule if it is not counted', () => {
+    expect(missing('velocity.count(hours(2)) == 0', counted)).toBe('velocity over 2 h')
+    expect(missing('velocity.count(hours(1)) == 0', given({ velocity: null }))).toBe('velocity over 1 h')
+  })
+
+  const DURATION = 'velocity.count() takes a literal duration, for example velocity.count(hours(24))'
+  const WINDOW = 'a window must be from one minute to 31 days long'
+  const many = Array.from({ length: 9 }, (_, i) => `velocity.count(hours(${i + 1})) > 0`).join(' || ')
+  test.each([
+    ['velocity.count(5) == 0', DURATION],
+    ['velocity.count(request.time_of_day) == 0', DURATION],
+    ['velocity.count() == 0', DURATION],
+    ['velocity.count(minutes(0)) == 0', WINDOW],
+    ['velocity.count(days(32)) == 0', WINDOW],
     ['velocity.mean(days(1)) == 0', 'velocity has no method "mean"; valid methods: count, value'],
     ['velocity.count == 0', 'velocity has no field "count"; valid fields: count(), value()'],
     ['velocity == 0', 'add a field of velocity: count(), value()'],
-    [
-      Array.from({ length: 9 }, (_, i) => `velocity.count(hours(${i + 1})) > 0`).join(' || '),
-      'a policy can use at most 8 different velocity windows',
-    ],
-  ])('%s is refused', (expression, message) => {
-    expect(refusal(expression)).toBe(message)
-  })
+    [many, 'a policy can use at most 8 different velocity windows'],
+  ])('%s is refused', (expression, message) => expect(refusal(expression)).toBe(message))
 })
 
 describe('the time', () => {
@@ -365,50 +312,39 @@ describe('the time', () => {
     ['request.time_of_day >= duration("9h30m") && request.time_of_day < hours(17)', midnight + 9 * 3600 + 1800],
     ['!(request.time_of_day >= duration("9h30m"))', midnight + 9 * 3600 + 1799],
     ['request.weekday in ["saturday", "sunday"]', midnight + 3 * 86_400],
-  ] as const)('%s', (expression, nowSeconds) => {
-    expect(holds(expression, { nowSeconds })).toBe(true)
-  })
+  ] as const)('%s', (expression, nowSeconds) => expect(holds(expression, { nowSeconds })).toBe(true))
 
+  const WEEKDAYS = 'sunday, monday, tuesday, wednesday, thursday, friday, saturday'
   test.each([
-    [
-      'request.weekday == "Monday"',
-      'request.weekday must be one of sunday, monday, tuesday, wednesday, thursday, friday, saturday',
-    ],
+    ['request.weekday == "Monday"', `request.weekday must be one of ${WEEKDAYS}`],
     ['request.time_of_day < days(chain.id)', 'days() takes one number literal'],
     ['request.time_of_day < days("1")', 'days() takes one number literal'],
     ['request.time_of_day < days(36526)', 'days() takes a number from 0 to 36525'],
-  ])('%s is refused', (expression, message) => {
-    expect(refusal(expression)).toBe(message)
-  })
+  ])('%s is refused', (expression, message) => expect(refusal(expression)).toBe(message))
 })
 
 describe('constants', () => {
-  test('are what they are everywhere', () => {
-    expect(holds('tx.value <= constants.limit && wallet.address != constants.whale')).toBe(true)
-    expect(holds('constants.countries.exists(c, c == "IR") && constants.countries.size() == 2')).toBe(true)
-    expect(holds('constants.age == hours(2) && "CU" in constants.countries')).toBe(true)
-  })
+  test.each([
+    'tx.value <= constants.limit && wallet.address != constants.whale',
+    'constants.countries.exists(c, c == "IR") && constants.countries.size() == 2',
+    'constants.age == hours(2) && "CU" in constants.countries',
+  ])('%s', (expression) => expect(holds(expression)).toBe(true))
 
+  const OVERLOAD = 'no such overload: uint256 == string: write large numbers as uint256("…") and amounts as ether("…")'
   test.each([
     ['constants.total > 1', 'unknown constant "total"; defined constants: limit, countries, age, list, whale'],
-    [
-      'constants.limit == "2"',
-      'no such overload: uint256 == string: write large numbers as uint256("…") and amounts as ether("…")',
-    ],
+    ['constants.limit == "2"', OVERLOAD],
     ['constants == 1', 'add a field of constants: limit, countries, age, list, whale'],
     ['[1].exists(constants, constants == 1)', '"constants" is a reserved name: rename the variable'],
-  ])('%s is refused', (expression, message) => {
-    expect(refusal(expression)).toBe(message)
-  })
+  ])('%s is refused', (expression, message) => expect(refusal(expression)).toBe(message))
 })
 
-test('a policy that asks for nothing needs nothing', () => {
+test('a policy without outside facts has no needs', () => {
   const { needs, requires } = policyOf('wallet.address != constants.whale && request.hour < 24')
   expect({ needs, requires }).toEqual({ needs: [], requires: [] })
 })
 
-describe('a source that says something else than it may has not answered', () => {
-  const odd = (external: unknown): FactChanges => ({ external: external as ExternalFacts })
+describe('a malformed answer counts as unavailable', () => {
   test.each([
     ['!client.anonymous', { geography: {} }],
     ['!client.anonymous', { geography: { anonymous: 'no' } }],
@@ -433,8 +369,8 @@ describe('a source that says something else than it may has not answered', () =>
     ['velocity.value(hours(1)) < 5', { velocity: { 3600: { value: 1 } } }],
     ['!reads.paused', { reads: { paused: 0 } }],
     ['reads.balance < 5', { reads: { balance: 4 } }],
-  ] as [string, unknown][])('%s of %p', (expression, external) => {
-    expect(() => missing(expression, odd(external))).not.toThrow()
+  ] as [string, ExternalFacts][])('%s of %p', (expression, external) => {
+    expect(() => missing(expression, { external })).not.toThrow()
   })
 })
 
@@ -445,43 +381,30 @@ describe('a rule that fails', () => {
   }
   const absent = (fact: string) => ['POLICY_FAILED', 'absent', fact]
   const unavailable = (fact: string) => ['DEPENDENCY_UNAVAILABLE', 'unavailable', fact]
-  const silent = at({})
-  const { external: half } = told({
-    geography: NOWHERE,
-    screeners: { stub: { flagged: false, score: null, categories: null }, mute: null },
-  })
+  const stub = { flagged: false, score: null, categories: null }
+  const partial = { external: { geography: NOWHERE, screeners: { stub, mute: null } } }
 
   test.each([
-    ['client.country == "CH"', silent, absent('client.country')],
-    ['client.country == "CH"', told({ geography: null }), unavailable('client.country')],
-    ['screener("stub").score > 1', { external: half }, absent('screener stub score')],
-    ['screener("mute").score > 1', { external: half }, unavailable('screener mute score')],
-    ['reads.tick == 1', told({ reads: { tick: null } }), unavailable('reads.tick')],
-    ['velocity.count(hours(1)) < 5', told({ velocity: null }), unavailable('velocity over 1 h')],
+    ['client.country == "CH"', at({}), absent('client.country')],
+    ['client.country == "CH"', given({ geography: null }), unavailable('client.country')],
+    ['screener("stub").score > 1', partial, absent('screener stub score')],
+    ['screener("mute").score > 1', partial, unavailable('screener mute score')],
+    ['reads.tick == 1', given({ reads: { tick: null } }), unavailable('reads.tick')],
+    ['velocity.count(hours(1)) < 5', given({ velocity: null }), unavailable('velocity over 1 h')],
     ['in_list(wallet.address, "gone")', {}, unavailable('list gone')],
     ['1 / tx.data_size > 1', {}, ['POLICY_FAILED', 'expression', 'division_by_zero']],
     ['tx.value - 1 > 5', { value: '0' }, ['POLICY_FAILED', 'expression', 'uint256 below zero']],
-  ] as const)('by %s with %p', (expression, changes, expected) => {
-    expect(failureOf(expression, changes)).toEqual([...expected])
-  })
+  ] as const)('%s', (expression, changes, expected) => expect(failureOf(expression, changes)).toEqual([...expected]))
 
-  test('can be retried if one of its facts is unavailable', () => {
-    const [country, mute] = ['client.country == "CH"', 'screener("mute").flagged']
-    for (const expression of [`${country} || ${mute}`, `${mute} || ${country}`]) {
-      expect(failureOf(expression, { external: half })).toEqual(unavailable('screener mute flagged'))
-    }
-  })
+  const [country, mute] = ['client.country == "CH"', 'screener("mute").flagged']
+  test.each([`${country} || ${mute}`, `${mute} || ${country}`])('can be retried if a fact is unavailable: %s', (rule) =>
+    expect(failureOf(rule, partial)).toEqual(unavailable('screener mute flagged')),
+  )
 
-  test('is not retried because of a fact of another rule', () => {
-    const policy = compilePolicy(
-      `${HEAD}rules: ${JSON.stringify([
-        { id: 'first', allow: 'screener("mute").flagged && tx.value > 5' },
-        { id: 'second', allow: 'client.country == "CH"' },
-      ])}`,
-    )
-    const { ruleId, code } = thrownBy(() =>
-      policy.evaluate(facts({ value: '0', external: half })),
-    ) as PolicyEvaluationError
-    expect([ruleId, code]).toEqual(['second', 'POLICY_FAILED'])
+  test('cannot be retried because of a fact of another rule', () => {
+    const first = { id: 'first', allow: `${mute} && tx.value > 5` }
+    const policy = compilePolicy(`${HEAD}rules: ${JSON.stringify([first, { id: 'second', allow: country }])}`)
+    const failure = thrownBy(() => policy.evaluate(facts({ value: '0', ...partial })))
+    expect(failure).toMatchObject({ ruleId: 'second', code: 'POLICY_FAILED' })
   })
 })

@@ -1,4 +1,4 @@
-// CPU time of this thread, so that the machine's other work is not counted; the clock where the system does not tell.
+// CPU time of this thread, or the monotonic clock if the system does not provide it.
 // Source: POSIX, clock_gettime; Linux, linux/time.h.
 import { dlopen, FFIType } from 'bun:ffi'
 

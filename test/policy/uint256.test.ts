@@ -1,5 +1,4 @@
-// uint256 against BigInt: exact inside the range, an error outside of it, and ints mixed in where they are not negative.
-
+// uint256 compared with BigInt: exact inside the range, an error outside it, and mixed with ints that are not negative.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { AttestationRequest } from '../../src/domain/attestation.ts'
@@ -55,7 +54,7 @@ describe('against BigInt', () => {
     )
   })
 
-  test.each(Object.keys(COMPARISON))('%s of values that are equal, and one apart', (operator) => {
+  test.each(Object.keys(COMPARISON))('%s of equal and adjacent values', (operator) => {
     for (const value of [1n, 2n ** 64n, MAX_UINT256 - 1n]) {
       for (const other of [value - 1n, value, value + 1n]) {
         const held = holds(`tx.value ${operator} uint256("${other}")`, { value: String(value) })
@@ -64,7 +63,7 @@ describe('against BigInt', () => {
     }
   })
 
-  test('arithmetic, both ways round', () => {
+  test('arithmetic, with operands in both orders', () => {
     const check = (expression: string, value: bigint, expected: bigint | null): void => {
       if (expected === null || expected < 0n || expected > MAX_UINT256) {
         expect(() => holds(`${expression} >= 0`, { value: String(value) })).toThrow(PolicyEvaluationError)
@@ -82,34 +81,33 @@ describe('against BigInt', () => {
   })
 
   test('membership', () => {
+    const lists = fc.record({
+      list: fc.array(uint256, { minLength: 1, maxLength: 5 }),
+      ints: fc.array(int, { minLength: 1 }),
+    })
     fc.assert(
-      fc.property(
-        uint256,
-        fc.array(uint256, { minLength: 1, maxLength: 5 }),
-        fc.array(int, { minLength: 1 }),
-        (value, list, ints) => {
-          const changes = { value: String(value) }
-          expect(holds(`tx.value in [${list.map((member) => `uint256("${member}")`).join(', ')}]`, changes)).toBe(
-            list.includes(value),
-          )
-          expect(holds(`tx.value in [${ints.join(', ')}]`, changes)).toBe(ints.includes(value))
-        },
-      ),
+      fc.property(uint256, lists, (value, { list, ints }) => {
+        const literals = list.map((member) => `uint256("${member}")`)
+        for (const [members, texts] of [
+          [list, literals],
+          [ints, ints],
+        ] as const) {
+          expect(holds(`tx.value in [${texts.join(', ')}]`, { value: String(value) })).toBe(members.includes(value))
+        }
+      }),
       { numRuns: 100 },
     )
   })
 
-  test('an int that turns out negative is an error in every operation', () => {
+  const operators = [...Object.keys(ARITHMETIC), ...Object.keys(COMPARISON)]
+  test.each(operators)('a computed negative int is an error: %s', (operator) => {
     const negative = '(0 - tx.data_size - 1)'
-    for (const operator of [...Object.keys(ARITHMETIC), ...Object.keys(COMPARISON)]) {
-      for (const pair of [`tx.value ${operator} ${negative}`, `${negative} ${operator} tx.value`]) {
-        const expression = operator in COMPARISON ? pair : `(${pair}) >= 0`
-        expect(() => holds(expression)).toThrow(PolicyEvaluationError)
-      }
+    for (const pair of [`tx.value ${operator} ${negative}`, `${negative} ${operator} tx.value`]) {
+      expect(() => holds(operator in COMPARISON ? pair : `(${pair}) >= 0`)).toThrow(PolicyEvaluationError)
     }
   })
 
-  test('an int that is written negative is refused', () => {
+  test('a negative literal is refused', () => {
     expect(refusalOf('tx.value > -1')).toBe('a uint256 cannot be negative')
     expect(refusalOf('-5 + tx.value > 1')).toBe('a uint256 cannot be negative')
     expect(holds('tx.value == -0')).toBe(true)
@@ -118,66 +116,46 @@ describe('against BigInt', () => {
 
 describe('literals', () => {
   test.each([
-    ['uint256("0") == 0'],
-    ['uint256(7) == uint256("7")'],
-    ['uint256("0xff") == 255'],
-    ['uint256("0xFf") == 255'],
-    [`uint256("${MAX_UINT256}") == uint256("0x${'f'.repeat(64)}")`],
-    ['uint256(tx.data_size) == 0'],
-    ['ether(1) == uint256("1000000000000000000")'],
-    ['ether("0.000000000000000001") == 1'],
-    ['ether("1.50") == uint256("1500000000000000000")'],
-    ['gwei("1.5") == 1500000000'],
-    ['sol("1.5") == 1500000000'],
-    ['lamports(5) == 5'],
-    ['lamports("5") == 5'],
-    ['ether(99999999999999999999) == ether("99999999999999999999")'],
-  ])('%s', (expression) => {
-    expect(holds(expression)).toBe(true)
-  })
+    'uint256("0") == 0',
+    'uint256(7) == uint256("7")',
+    'uint256("0xff") == 255',
+    'uint256("0xFf") == 255',
+    `uint256("${MAX_UINT256}") == uint256("0x${'f'.repeat(64)}")`,
+    'uint256(tx.data_size) == 0',
+    'ether(1) == uint256("1000000000000000000")',
+    'ether("0.000000000000000001") == 1',
+    'ether("1.50") == uint256("1500000000000000000")',
+    'gwei("1.5") == 1500000000',
+    'sol("1.5") == 1500000000',
+    'lamports(5) == 5',
+    'lamports("5") == 5',
+    'ether(99999999999999999999) == ether("99999999999999999999")',
+  ])('%s', (expression) => expect(holds(expression)).toBe(true))
 
   const UINT256 = 'a uint256 must be a whole number in decimal digits or 0x hex, without sign or separators'
+  const WHOLE = ['""', '" 12 "', '"-1"', '"+1"', '"1e18"', '"1_000"', '"01"', '"0x"', '"1n"', '"٣"']
+  const LONG = [`"0x1${'0'.repeat(64)}"`, `"${'9'.repeat(79)}"`]
+  const DECIMAL = 'ether() takes a decimal number, for example ether("1.5")'
+  const LITERAL = 'ether() takes a number literal, or a string literal for fractions'
   test.each([
-    ['uint256("")', UINT256],
-    ['uint256(" 12 ")', UINT256],
-    ['uint256("-1")', UINT256],
-    ['uint256("+1")', UINT256],
-    ['uint256("1e18")', UINT256],
-    ['uint256("1_000")', UINT256],
-    ['uint256("01")', UINT256],
-    ['uint256("0x")', UINT256],
-    ['uint256("1n")', UINT256],
-    ['uint256("٣")', UINT256],
-    [`uint256("0x1${'0'.repeat(64)}")`, UINT256],
+    ...[...WHOLE, ...LONG].map((text) => [`uint256(${text})`, UINT256] as const),
     [`uint256("${MAX_UINT256 + 1n}")`, 'the number is too large for uint256'],
     [`uint256("${'9'.repeat(78)}")`, 'the number is too large for uint256'],
-    [`uint256("${'9'.repeat(79)}")`, UINT256],
     ['uint256(client.ip)', 'uint256() takes an int or a string literal'],
     ['uint256(true)', 'uint256() takes an int or a string literal'],
-    ['ether("")', 'ether() takes a decimal number, for example ether("1.5")'],
-    ['ether("1.")', 'ether() takes a decimal number, for example ether("1.5")'],
-    ['ether(".5")', 'ether() takes a decimal number, for example ether("1.5")'],
-    ['ether("1.2.3")', 'ether() takes a decimal number, for example ether("1.5")'],
-    ['ether("1e3")', 'ether() takes a decimal number, for example ether("1.5")'],
-    ['ether("-1")', 'ether() takes a decimal number, for example ether("1.5")'],
+    ...['', '1.', '.5', '1.2.3', '1e3', '-1'].map((text) => [`ether("${text}")`, DECIMAL] as const),
     ['ether("0.0000000000000000001")', 'ether() takes at most 18 decimals'],
     ['gwei("0.0000000001")', 'gwei() takes at most 9 decimals'],
     ['lamports("1.5")', 'lamports() takes at most 0 decimals'],
     [`ether("${'9'.repeat(70)}")`, 'the number is too large for uint256'],
-    ['ether(tx.data_size)', 'ether() takes a number literal, or a string literal for fractions'],
-    ['ether(1.5)', 'ether() takes a number literal, or a string literal for fractions'],
-    ['ether(-1)', 'ether() takes a number literal, or a string literal for fractions'],
-  ])('%s is refused', (literal, message) => {
-    expect(refusalOf(`tx.value == ${literal}`)).toBe(message)
-  })
+    ...['tx.data_size', '1.5', '-1'].map((text) => [`ether(${text})`, LITERAL] as const),
+  ])('%s is refused', (literal, message) => expect(refusalOf(`tx.value == ${literal}`)).toBe(message))
 
-  test('are read once, when the policy is compiled', () => {
+  test('are converted once, when the policy is compiled', () => {
     const original = BigInt.prototype.constructor as typeof BigInt
     const scope = finish(createPolicyScope(NO_PARTS, null))
-    const compiled = compileExpression(
-      'ether("1.5") == uint256("1500000000000000000") && ether(1) in [ether(1), ether(2)]',
-      scope,
-    )
+    const expression = 'ether("1.5") == uint256("1500000000000000000") && ether(1) in [ether(1), ether(2)]'
+    const compiled = compileExpression(expression, scope)
     if ('issues' in compiled) throw new Error('refused')
     scope.evaluation.bind(facts())
     let conversions = 0
@@ -197,7 +175,7 @@ describe('literals', () => {
   })
 })
 
-test('the value of a request is converted once, and only when a rule reads it', () => {
+test('the value of a request is converted once, and only if a rule reads it', () => {
   const reads: string[] = []
   const request = new Proxy(requestOf({ value: '7' }), {
     get: (target, field: keyof AttestationRequest) => {
