@@ -1,4 +1,4 @@
-// The API listener itself: what no route answers, and the routes for orchestrators.
+// The API listener: requests without a route, and the routes for operators.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type AppOptions, startApp } from '../../src/compose/app.ts'
 import { systemClock } from '../../src/lib/time.ts'
@@ -21,14 +21,14 @@ let port: number
 let readiness: () => Promise<readonly ReadinessCheck[]>
 const refusals: [number, string][] = []
 const reported: unknown[] = []
-/** What refusals wait for; null: nothing. */
-let held: Promise<void> | null = null
+/** Holds refusals back; null: refusals leave immediately. */
+let hold: Promise<void> | null = null
 let arrivals = 0
 const pacer: RefusalPacer = {
   arrived: () => {
     arrivals += 1
   },
-  refuse: (make) => (held === null ? make() : held.then(make)),
+  refuse: (make) => (hold === null ? make() : hold.then(make)),
 }
 
 const metricsAnswer = createMetricsAnswer({
@@ -38,7 +38,7 @@ const metricsAnswer = createMetricsAnswer({
   monotonicMs: systemClock.monotonicMs,
 })
 
-/** Every endpoint answers with its name. */
+/** Each endpoint answers with its name. */
 const endpoints = <Endpoints extends object>(): Endpoints =>
   new Proxy({} as Endpoints, { get: (_, name) => async () => new Response(String(name)) })
 
@@ -69,13 +69,13 @@ beforeAll(() => {
 afterAll(() => app.stopNow())
 beforeEach(() => {
   readiness = async () => [{ name: 'store', ok: true }]
-  held = null
+  hold = null
   arrivals = 0
   refusals.length = 0
   reported.length = 0
 })
 
-/** The heads that a caller may send beside an ordinary one; each closes the connection. */
+/** Unusual request heads; each closes the connection. */
 const HEADS: readonly (readonly [string, string])[] = [
   ['Host: [', 'HTTP/1.1\r\nHost: [\r\nConnection: close'],
   ['an empty Host', 'HTTP/1.1\r\nHost:\r\nConnection: close'],
@@ -83,12 +83,12 @@ const HEADS: readonly (readonly [string, string])[] = [
   ['a Host with a space', 'HTTP/1.1\r\nHost: a b\r\nConnection: close'],
   ['HTTP/1.0 without Host', 'HTTP/1.0'],
 ]
-const ask = (method: string, path: string, head: string): Promise<string> =>
+const request = (method: string, path: string, head: string): Promise<string> =>
   exchange(port, `${method} ${path} ${head}\r\n\r\n`)
 
 describe.each(HEADS)('%s', (_name, head) => {
-  test('an unknown path is a 404 of ours', async () => {
-    const answer = await ask('GET', '/nope?a=/livez', head)
+  test('gets 404 for an unknown path', async () => {
+    const answer = await request('GET', '/nope?a=/livez', head)
     expect(answer).toMatch(/^HTTP\/1\.[01] 404 /)
     expect(answer).toMatch(/^content-type: application\/problem\+json\r$/im)
     expect(answer).toContain('"code":"NOT_FOUND"')
@@ -96,22 +96,22 @@ describe.each(HEADS)('%s', (_name, head) => {
     expect(refusals).toEqual([[404, 'NOT_FOUND']])
   })
 
-  test('a wrong method is a 405 of ours', async () => {
-    const answer = await ask('DELETE', '/v2/attestation?x', head)
+  test('gets 405 for another method', async () => {
+    const answer = await request('DELETE', '/v2/attestation?x', head)
     expect(answer).toMatch(/^HTTP\/1\.[01] 405 /)
     expect(answer).toMatch(/^allow: POST\r$/im)
     expect(refusals).toEqual([[405, 'METHOD_NOT_ALLOWED']])
   })
 
-  test('a known path answers', async () => {
-    expect(await ask('GET', '/livez', head)).toMatch(/^HTTP\/1\.[01] 200 /)
+  test('gets an answer for a known path', async () => {
+    expect(await request('GET', '/livez', head)).toMatch(/^HTTP\/1\.[01] 200 /)
     expect(refusals).toEqual([])
   })
 })
 
-test('what no route answers leaves when the pacer lets it', async () => {
+test('a refusal waits for the pacer', async () => {
   const open = Promise.withResolvers<void>()
-  held = open.promise
+  hold = open.promise
   const answer = fetch(`${app.url}/nope`)
   await until(() => arrivals > 0)
   expect((await fetch(`${app.url}/livez`)).status).toBe(200)
@@ -127,40 +127,38 @@ test('a path has one spelling', async () => {
     /metrics/ /nope/metrics /nope?/metrics /x/../metrics /./metrics //metrics /metrics// /%6detrics /Metrics
   `
   for (const path of [...paths, '/x/../api/v1/status/individual/1', '/api/v1/status/individual/1/']) {
-    expect({ path, answer: (await ask('GET', path, plain)).slice(0, 12) }).toEqual({ path, answer: 'HTTP/1.1 404' })
+    expect([path, (await request('GET', path, plain)).slice(0, 12)]).toEqual([path, 'HTTP/1.1 404'])
   }
   expect(refusals).toHaveLength(paths.length + 2)
-  expect(await ask('GET', '/metrics?x', plain)).toStartWith('HTTP/1.1 200')
-  expect(await ask('GET', '/api/v1/status/individual/1', plain)).toStartWith('HTTP/1.1 200')
+  for (const path of ['/metrics?x', '/api/v1/status/individual/1'])
+    expect(await request('GET', path, plain)).toStartWith('HTTP/1.1 200')
 })
 
 test.each(['HTTP/1.0', 'HTTP/1.1\r\nHost: x\r\nConnection: close'])(
-  'nothing before a path is cut off: %s',
+  'text before a path is not ignored: %s',
   async (head) => {
     for (let length = 0; length < 16; length++) {
       const path = `/${'n'.repeat(length)}/livez`
-      expect({ path, answer: (await ask('GET', path, head)).slice(8, 12) }).toEqual({ path, answer: ' 404' })
-      expect({ path, answer: (await ask('PUT', path, head)).slice(8, 12) }).toEqual({ path, answer: ' 404' })
+      for (const method of ['GET', 'PUT']) {
+        expect([path, (await request(method, path, head)).slice(8, 12)]).toEqual([path, ' 404'])
+      }
     }
   },
 )
 
-test('every other method is 405, and HEAD is answered where GET is', async () => {
-  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
-    const refused = await fetch(`${app.url}/livez`, { method })
-    expect({ method, status: refused.status, allow: refused.headers.get('allow') }).toEqual({
-      method,
-      status: 405,
-      allow: 'GET',
-    })
-    expect(await refused.json()).toMatchObject({ code: 'METHOD_NOT_ALLOWED' })
-  }
+test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('%s is 405 for a GET route', async (method) => {
+  const refused = await fetch(`${app.url}/livez`, { method })
+  expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET'])
+  expect(await refused.json()).toMatchObject({ code: 'METHOD_NOT_ALLOWED' })
+})
+
+test('HEAD is answered for GET routes only', async () => {
   expect((await fetch(`${app.url}/livez`, { method: 'HEAD' })).status).toBe(200)
   expect((await fetch(`${app.url}/v2/attestation`, { method: 'HEAD' })).status).toBe(405)
   expect((await fetch(`${app.url}/v2/attestation`)).headers.get('allow')).toBe('POST')
 })
 
-test('what a route throws is reported and counted, and shows nothing', async () => {
+test('an unexpected error of a route is reported and counted, and its text is hidden', async () => {
   readiness = async () => {
     throw new Error('canary')
   }
@@ -172,57 +170,37 @@ test('what a route throws is reported and counted, and shows nothing', async () 
 })
 
 describe('metrics', () => {
-  test('are answered to programs of this machine, and not through a proxy', async () => {
-    for (const [headers, status] of [
-      [{}, 200],
-      [{ 'x-forwarded-for': '127.0.0.1' }, 404],
-      [{ forwarded: 'for=10.0.0.1' }, 404],
-      [{ via: '1.1 proxy' }, 404],
-      [{ 'x-real-ip': '10.0.0.1' }, 404],
-    ] as const) {
-      expect([headers, (await fetch(`${app.url}/metrics`, { headers })).status]).toEqual([headers, status])
-    }
-    for (const peer of ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1']) {
-      expect([peer, isFromThisMachine(peer, new Headers())]).toEqual([peer, true])
-    }
-    for (const peer of ['10.0.0.1', '203.0.113.7', '::ffff:10.0.0.1', 'fe80::1', 'localhost', '']) {
-      expect([peer, isFromThisMachine(peer, new Headers())]).toEqual([peer, false])
-    }
+  test.each<[Record<string, string>, number]>([
+    [{}, 200],
+    [{ 'x-forwarded-for': '127.0.0.1' }, 404],
+    [{ forwarded: 'for=10.0.0.1' }, 404],
+    [{ via: '1.1 proxy' }, 404],
+    [{ 'x-real-ip': '10.0.0.1' }, 404],
+  ])('are for programs of this machine without a proxy: %j', async (headers, status) => {
+    expect((await fetch(`${app.url}/metrics`, { headers })).status).toBe(status)
   })
 
-  test('are rendered at most once per second', async () => {
-    let nowMs = 0
-    let renderings = 0
-    const answer = createMetricsAnswer({
+  test.each([
+    ...['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1'].map((peer) => [peer, true] as const),
+    ...['10.0.0.1', '203.0.113.7', '::ffff:10.0.0.1', 'fe80::1', 'localhost', ''].map((peer) => [peer, false] as const),
+  ])('the peer %p is this machine: %p', (peer, expected) => {
+    expect(isFromThisMachine(peer, new Headers())).toBe(expected)
+  })
+
+  test.each([false, true])('are for all callers if the operator chooses so: %p', async (isOpen) => {
+    const routes = operationsRoutes({
+      readiness: async () => [],
+      describe: () => ({}),
       requestIds: createRequestIds('test'),
-      contentType: 'text/plain',
-      expose: async () => `x ${++renderings}\n`,
-      monotonicMs: () => nowMs,
+      metrics: { answer: metricsAnswer, isOpen },
+      document: null,
     })
-    const read = async () => (await answer(new Request('http://host/metrics'))).text()
-    expect(await Promise.all([read(), read()])).toEqual(['x 1\n', 'x 1\n'])
-    nowMs = 999
-    expect(await read()).toBe('x 1\n')
-    nowMs = 1_000
-    expect(await read()).toBe('x 2\n')
-  })
-
-  test('are answered to every caller only if the operator chose so', async () => {
-    for (const isOpen of [false, true]) {
-      const routes = operationsRoutes({
-        readiness: async () => [],
-        describe: () => ({}),
-        requestIds: createRequestIds('test'),
-        metrics: { answer: metricsAnswer, isOpen },
-        document: null,
-      })
-      // Without a connection, the caller is unknown.
-      expect((await routes.handle(new Request('http://host/metrics'))).ok).toBe(isOpen)
-    }
+    // Without a connection, the caller is unknown.
+    expect((await routes.handle(new Request('http://host/metrics'))).ok).toBe(isOpen)
   })
 })
 
-test('every answer names its request', async () => {
+test('each answer has the id of its request', async () => {
   const ids = async (path: string) => {
     const own = await fetch(`${app.url}${path}`, { headers: { 'x-request-id': 'mine' } })
     const made = await fetch(`${app.url}${path}`)

@@ -1,6 +1,8 @@
+// Deadlines of requests: the 408 response, late results, and the single timer.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { DeadlineExceededError } from '../../src/domain/errors.ts'
+import { nextTurn } from '../../src/lib/time.ts'
 import { createDeadlines, type Deadline } from '../../src/server/deadline.ts'
 import { createManualClock, createManualTimers } from './manual-clock.ts'
 
@@ -10,60 +12,41 @@ const setUp = () => {
   const clock = createManualClock()
   const timers = createManualTimers()
   const late: unknown[] = []
-  const deadlines = createDeadlines({
-    clock,
-    after: timers.after,
-    durationMs: DURATION_MS,
-    reportLate: (error) => late.push(error),
-  })
+  const { after } = timers
+  const deadlines = createDeadlines({ clock, after, durationMs: DURATION_MS, reportLate: (error) => late.push(error) })
   return { clock, timers, late, deadlines }
 }
-
-/** Lets everything that is settled reach whoever awaits it. */
-const settle = async (): Promise<void> => {
-  for (let i = 0; i < 10; i++) await Promise.resolve()
+const never = () => new Promise<void>(() => undefined)
+const fail = (): never => {
+  throw new Error('own')
 }
 
 describe('before the deadline', () => {
-  test('a promise settles as it does; nothing stays behind', async () => {
+  test('a promise keeps its outcome and leaves no entry', async () => {
     const { deadlines, late } = setUp()
     expect(await deadlines.watch(async () => 7)).toBe(7)
-    const failure = new Error('own')
-    await expect(
-      Promise.resolve(
-        deadlines.watch(async () => {
-          throw failure
-        }),
-      ),
-    ).rejects.toBe(failure)
-    await settle()
-    expect(deadlines.active()).toBe(0)
-    expect(late).toEqual([])
+    await expect(Promise.resolve(deadlines.watch(async () => fail()))).rejects.toThrow('own')
+    await nextTurn()
+    expect([deadlines.active(), late]).toEqual([0, []])
   })
 
-  test('a plain result is returned and a plain error thrown, with no entry left', () => {
+  test('a synchronous result or error leaves no entry', () => {
     const { deadlines } = setUp()
     expect(deadlines.watch(() => 7)).toBe(7)
-    expect(() =>
-      deadlines.watch(() => {
-        throw new Error('own')
-      }),
-    ).toThrow('own')
+    expect(() => deadlines.watch(fail)).toThrow('own')
     expect(deadlines.active()).toBe(0)
   })
 
-  test('the inside is told the absolute deadline', () => {
+  test('the work gets the absolute deadline', () => {
     const { deadlines, clock } = setUp()
     clock.advance(123)
-    void deadlines.watch((deadline) => {
-      expect(deadline.deadlineMs).toBe(DURATION_MS + 123)
-      expect(deadline.passed).toBe(false)
-    })
+    const [deadlineMs, passed] = deadlines.watch((deadline) => [deadline.deadlineMs, deadline.passed]) as unknown[]
+    expect([deadlineMs, passed]).toEqual([DURATION_MS + 123, false])
   })
 })
 
 describe('at the deadline', () => {
-  test('the request is answered 408, the inside sees it, and what it does later is only reported', async () => {
+  test('the request gets 408, the work is notified, and its later outcome is only reported', async () => {
     const { deadlines, clock, timers, late } = setUp()
     const works = [Promise.withResolvers<number>(), Promise.withResolvers<number>()] as const
     const seen: Deadline[] = []
@@ -87,62 +70,56 @@ describe('at the deadline', () => {
     const failure = new Error('too late')
     works[0].resolve(1)
     works[1].reject(failure)
-    await settle()
-    expect(late).toEqual([undefined, failure])
-    expect(deadlines.late()).toBe(2)
+    await nextTurn()
+    expect([late, deadlines.late()]).toEqual([[undefined, failure], 2])
   })
 
-  test('not a millisecond before', async () => {
+  test('and not a millisecond earlier, even if the timer fires early', async () => {
     const { deadlines, clock, timers } = setUp()
     const { promise, resolve } = Promise.withResolvers<number>()
     const watched = deadlines.watch(() => promise)
     clock.advance(DURATION_MS - 1)
-    // A timer may run early by a rounding.
     timers.fire()
-    expect(deadlines.active()).toBe(1)
-    expect(timers.delayMs()).toBe(1)
+    expect([deadlines.active(), timers.delayMs()]).toEqual([1, 1])
     resolve(3)
     expect(await watched).toBe(3)
   })
 })
 
-describe('one timer', () => {
-  test('is set for the oldest, moves on to the next, and stops when nobody waits', async () => {
+describe('the timer', () => {
+  test('is set for the oldest request, then for the next, and stops without requests', async () => {
     const { deadlines, clock, timers } = setUp()
     const outcomes: string[] = []
     const wait = (name: string): void => {
-      void Promise.resolve(deadlines.watch(() => new Promise<void>(() => undefined))).catch(() => outcomes.push(name))
+      void Promise.resolve(deadlines.watch(never)).catch(() => outcomes.push(name))
+    }
+    const fireAfter = async (milliseconds: number): Promise<void> => {
+      clock.advance(milliseconds)
+      timers.fire()
+      await nextTurn()
     }
     wait('first')
     clock.advance(10_000)
     wait('second')
     wait('third')
-    expect(timers.delayMs()).toBe(DURATION_MS)
-    expect(timers.sets()).toBe(1)
-    clock.advance(15_000)
-    timers.fire()
-    await settle()
-    expect(outcomes).toEqual(['first'])
-    expect(timers.delayMs()).toBe(10_000)
-    clock.advance(10_000)
-    timers.fire()
-    await settle()
-    expect(outcomes).toEqual(['first', 'second', 'third'])
-    expect(timers.delayMs()).toBeNull()
+    expect([timers.delayMs(), timers.sets()]).toEqual([DURATION_MS, 1])
+    await fireAfter(15_000)
+    expect([outcomes, timers.delayMs()]).toEqual([['first'], 10_000])
+    await fireAfter(10_000)
+    expect([outcomes, timers.delayMs()]).toEqual([['first', 'second', 'third'], null])
     wait('fourth')
     expect(timers.delayMs()).toBe(DURATION_MS)
   })
 
-  test('is cancelled by stop, and not set again', () => {
+  test('is cancelled by stop(), and not set again', () => {
     const { deadlines, timers } = setUp()
-    const wait = () => void deadlines.watch(() => new Promise<void>(() => undefined))
-    wait()
+    void deadlines.watch(never)
     deadlines.stop()
-    wait()
+    void deadlines.watch(never)
     expect(timers.delayMs()).toBeNull()
   })
 
-  test('is set once for any number of requests that finish in time', async () => {
+  test('is set once for many requests that finish in time', async () => {
     const { deadlines, timers } = setUp()
     for (let i = 0; i < 1_000; i++) await deadlines.watch(async () => i)
     expect(timers.sets()).toBe(1)
@@ -150,33 +127,29 @@ describe('one timer', () => {
     expect(timers.delayMs()).toBeNull()
   })
 
-  test('a request that is over holds none of those after it', async () => {
+  test('keeps no reference from a finished request to later ones', async () => {
     const { deadlines } = setUp()
-    let over: unknown
+    let finished: unknown
     const pending = Promise.withResolvers<void>()
     const watched = deadlines.watch((deadline) => {
-      over = deadline
+      finished = deadline
       return pending.promise
     })
-    void deadlines.watch(() => new Promise<void>(() => undefined))
+    void deadlines.watch(never)
     pending.resolve()
     await watched
-    expect(over).toMatchObject({ earlier: null, later: null })
+    expect(finished).toMatchObject({ earlier: null, later: null })
   })
 
-  test('the real one calls back', async () => {
-    const deadlines = createDeadlines({
-      clock: { monotonicMs: () => performance.now(), unixSeconds: () => 0 },
-      durationMs: 5,
-    })
-    expect(
-      await Promise.resolve(deadlines.watch(() => new Promise<void>(() => undefined))).catch((e) => e),
-    ).toBeInstanceOf(DeadlineExceededError)
+  test('of the system works', async () => {
+    const clock = { monotonicMs: () => performance.now(), unixSeconds: () => 0 }
+    const deadlines = createDeadlines({ clock, durationMs: 5 })
+    await expect(Promise.resolve(deadlines.watch(never))).rejects.toThrow(DeadlineExceededError)
     deadlines.stop()
   })
 })
 
-test('whatever comes and goes: each request is answered once, by itself in time or with 408 at its deadline', async () => {
+test('each request is answered once: in time, or with 408 at its deadline, in any order of events', async () => {
   type Step = { kind: 'start' } | { kind: 'finish'; which: number } | { kind: 'wait'; ms: number }
   const step: fc.Arbitrary<Step> = fc.oneof(
     fc.constant({ kind: 'start' as const }),
@@ -195,10 +168,10 @@ test('whatever comes and goes: each request is answered once, by itself in time 
       for (const each of steps) {
         if (each.kind === 'start') {
           const { promise, resolve } = Promise.withResolvers<string>()
-          const request = {
+          const request: (typeof requests)[number] = {
             startedMs: clock.monotonicMs(),
             finish: resolve,
-            outcome: null as string | null,
+            outcome: null,
             endedMs: 0,
           }
           const end = (outcome: string): void => {
@@ -211,19 +184,19 @@ test('whatever comes and goes: each request is answered once, by itself in time 
         } else if (each.kind === 'finish') {
           requests[each.which % Math.max(1, requests.length)]?.finish('done')
         } else {
-          // The timer runs exactly when it was set for.
+          // The timer fires at its exact time.
           let left = each.ms
           for (let due = timers.delayMs(); due !== null && due <= left; due = timers.delayMs()) {
             clock.advance(due)
             left -= due
             timers.fire()
-            await settle()
+            await nextTurn()
           }
           clock.advance(left)
-          // Fired early, it is set again for what is left.
+          // A timer that fires early is set again for the rest.
           if (left > 0) timers.fire()
         }
-        await settle()
+        await nextTurn()
       }
       for (const { startedMs, outcome, endedMs } of requests) {
         if (outcome === '408') expect(endedMs).toBe(startedMs + DURATION_MS)

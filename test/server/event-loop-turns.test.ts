@@ -1,8 +1,8 @@
-// How many refusals leave in one turn of the event loop, and when the others do.
+// The pacing of refusals: how many leave per turn of the event loop, and when the others leave.
 import { expect, test } from 'bun:test'
 import { createRefusalPacer, type RefusalPacerOptions } from '../../src/server/event-loop-turns.ts'
 
-/** An event loop turned by hand: time passes only where a test says so. */
+/** A manual event loop. */
 const createLoop = () => {
   let nowMs = 1_000
   let ends: (() => void)[] = []
@@ -14,14 +14,14 @@ const createLoop = () => {
       return () => undefined
     },
     monotonicMs: () => nowMs,
-    /** Ends the turn, which took so long. */
+    /** Ends a turn of the given duration. */
     end: (tookMs: number): void => {
       nowMs += tookMs
       const due = ends
       ends = []
       for (const callback of due) callback()
     },
-    /** Nothing happens for so long but the timers that are due. */
+    /** Passes time in which only timers fire. */
     pass: (milliseconds: number): void => {
       nowMs += milliseconds
       const due = timers.filter(({ atMs }) => atMs <= nowMs)
@@ -32,7 +32,7 @@ const createLoop = () => {
   }
 }
 
-/** A pacer, and the numbers of the refusals that have left it. */
+/** A pacer, and the numbers of the refusals that left it. */
 const createTrial = (options: RefusalPacerOptions) => {
   const loop = createLoop()
   const pacer = createRefusalPacer({ ...options, ...loop })
@@ -47,12 +47,12 @@ const createTrial = (options: RefusalPacerOptions) => {
   return { loop, pacer, made, refuse }
 }
 
-test('so many refusals of a turn leave at once, the others at its end in the order in which they came', async () => {
+test('a turn has a limited number of refusals; the others leave at its end, in order', async () => {
   const { loop, made, refuse } = createTrial({ perTurn: 2 })
   const answers = [0, 1, 2, 3, 4].map(refuse)
   expect(answers.map((answer) => answer instanceof Promise)).toEqual([false, false, true, true, true])
   expect(made).toEqual([0, 1])
-  // One callback a turn, however many wait for it.
+  // All waiting refusals share one callback per turn.
   expect(loop.pending()).toEqual({ ends: 1, timers: 0 })
   loop.end(1)
   expect(made).toEqual([0, 1, 2, 3])
@@ -63,7 +63,7 @@ test('so many refusals of a turn leave at once, the others at its end in the ord
   expect(loop.pending()).toEqual({ ends: 0, timers: 0 })
 })
 
-test('each turn begins anew', () => {
+test('each turn starts from zero', () => {
   const { loop, refuse } = createTrial({ perTurn: 1 })
   for (let turn = 0; turn < 3; turn++) {
     expect(refuse(0)).toBeInstanceOf(Response)
@@ -72,7 +72,7 @@ test('each turn begins anew', () => {
   }
 })
 
-test('what is refused while others leave waits behind them', async () => {
+test('a new refusal waits behind those that are leaving', async () => {
   const { loop, made, refuse } = createTrial({ perTurn: 1 })
   const answers = [0, 1, 2].map(refuse)
   loop.end(1)
@@ -84,17 +84,17 @@ test('what is refused while others leave waits behind them', async () => {
   expect(await (await answers[2])?.text()).toBe('2')
 })
 
-test('where refusing has had more than its share, it waits until the rest of the time was for others', () => {
+test('refusals wait while they exceed their share of the time', () => {
   const { loop, made, refuse } = createTrial({ perTurn: 1, share: 0.25, burstMs: 10 })
   for (const number of [0, 1, 2]) refuse(number)
-  // Two milliseconds too many, at a quarter of the time.
+  // Refusals took two milliseconds too many, at a quarter of the time.
   loop.end(12)
   expect(made).toEqual([0])
   loop.pass(7)
   expect(made).toEqual([0])
   loop.pass(1)
   expect(made).toEqual([0, 1])
-  // And each further millisecond is paid for by three others.
+  // Each further millisecond waits for three others.
   loop.end(4)
   loop.pass(11)
   expect(made).toEqual([0, 1])
@@ -102,7 +102,7 @@ test('where refusing has had more than its share, it waits until the rest of the
   expect(made).toEqual([0, 1, 2])
 })
 
-test('a turn counts by the part of its requests that was refused', () => {
+test('the duration of a turn counts in proportion to its refused requests', () => {
   const { loop, pacer, made, refuse } = createTrial({ perTurn: 1, share: 0.25, burstMs: 10 })
   refuse(0)
   refuse(1)
@@ -110,7 +110,7 @@ test('a turn counts by the part of its requests that was refused', () => {
   loop.end(40)
   expect(made).toEqual([0, 1])
   loop.end(1)
-  // Those of earlier turns are not of this one.
+  // Requests of earlier turns do not count.
   for (let accepted = 0; accepted < 6; accepted++) pacer.arrived()
   loop.pass(1_000)
   refuse(2)
@@ -119,7 +119,7 @@ test('a turn counts by the part of its requests that was refused', () => {
   expect(made).toEqual([0, 1, 2])
 })
 
-test('a refusal waits for fifty milliseconds at a time and no more, and a long line leaves in parts', () => {
+test('a refusal waits at most fifty milliseconds at a time, and a long queue leaves in parts', () => {
   const { loop, made, refuse } = createTrial({ perTurn: 1, share: 0.25, burstMs: 10 })
   for (let number = 0; number < 161; number++) refuse(number)
   loop.end(60_000)
@@ -128,7 +128,7 @@ test('a refusal waits for fifty milliseconds at a time and no more, and a long l
   expect(made).toHaveLength(11)
 })
 
-test('time without a flood is no credit for the next one', () => {
+test('time without refusals is not credited to the next flood', () => {
   const { loop, made, refuse } = createTrial({ perTurn: 1, share: 0.25, burstMs: 10 })
   loop.pass(60_000)
   refuse(0)

@@ -1,7 +1,7 @@
-// One request as bytes, for what fetch would not send; the answer as text once the server closed the connection.
+// Raw HTTP requests, which fetch cannot send.
 import { connect } from 'node:net'
 
-/** @param sent has to ask for the closing: `Connection: close`, or HTTP/1.0. */
+/** Sends a request and returns the answer. The request must end the connection: `Connection: close`, or HTTP/1.0. */
 export const exchange = (port: number, sent: string): Promise<string> =>
   new Promise((resolve, reject) => {
     let answer = ''

@@ -1,7 +1,8 @@
-// What a request meets that would come to nothing by now: who is told so, what it costs, and what it leaves behind.
+// The gate: early refusals, their cost and order, revoked keys, and requests that take too long.
 import { beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { type ApiKeyCredential, hashApiKey, mintApiKey, SCOPES_BY_KIND } from '../../src/domain/api-key.ts'
 import { type CountersignError, DeadlineExceededError, QueueFullError } from '../../src/domain/errors.ts'
+import { nextTurn } from '../../src/lib/time.ts'
 import { createAuthenticator } from '../../src/server/authenticate.ts'
 import { createDeadlines } from '../../src/server/deadline.ts'
 import { createRefusalPacer } from '../../src/server/event-loop-turns.ts'
@@ -35,42 +36,44 @@ const issue = (
   }
 }
 
-const [flooding, quiet, unknown] = [issue('org_flooding'), issue('org_quiet'), issue('org_nobody')]
+const [flooding, quiet, unknown] = [issue('org_flooding'), issue('org_quiet'), issue('org_unknown')]
 const expiring = issue('org_quiet', createManualClock().unixSeconds() + 1)
 
 let clock: ManualClock
-let refused: CountersignError | null
+let refusal: CountersignError | null
 let handled: number
-let stopping: boolean
+let isStopping: boolean
 let turnEnds: (() => void)[]
 let recorded: { readonly status: number; readonly durationMs: number }[]
-let waited: (readonly [organizationId: string, durationMs: number])[]
+let latencies: (readonly [organizationId: string, durationMs: number])[]
 let errors: string[]
 let reported: unknown[]
 let late: unknown[]
-/** Of a key that is not cached. */
+/** The lookup of a key that is not cached. */
 let lookup: Promise<void> | undefined
 
 beforeEach(() => {
   clock = createManualClock()
-  refused = REFUSAL
+  refusal = REFUSAL
   handled = 0
-  stopping = false
+  isStopping = false
   turnEnds = []
   recorded = []
-  waited = []
+  latencies = []
   errors = []
   reported = []
   late = []
   lookup = undefined
 })
 
-const createEndpoint = (perTurn = 100, work: (call: AdmittedRequest) => Promise<void> = async () => undefined) => {
+const statuses = () => recorded.map(({ status }) => status)
+
+const createEndpoint = (perTurn = 100, work: (request: AdmittedRequest) => Promise<void> = async () => undefined) => {
   const keys = new Map([flooding, quiet, expiring].map((key) => [key.keyId, key]))
   const authenticator = createAuthenticator({
     clock,
     findKey: async (keyId) => {
-      if (lookup !== undefined) await lookup
+      await lookup
       return keys.get(keyId) ?? null
     },
   })
@@ -96,11 +99,11 @@ const createEndpoint = (perTurn = 100, work: (call: AdmittedRequest) => Promise<
       route: () => (status, durationMs) => recorded.push({ status, durationMs }),
       recordError: (code) => errors.push(code),
     },
-    latency: { record: (organizationId, durationMs) => waited.push([organizationId, durationMs]) },
+    latency: { record: (organizationId, durationMs) => latencies.push([organizationId, durationMs]) },
     report: (error) => reported.push(error),
     lifecycle: {
       get stopping() {
-        return stopping
+        return isStopping
       },
     },
     clientAddress: (peer) => peer,
@@ -114,18 +117,18 @@ const createEndpoint = (perTurn = 100, work: (call: AdmittedRequest) => Promise<
       decides: true,
       challenge: API_KEY_CHALLENGE,
       readKey: (headers) => headers.get('x-api-key'),
-      refusal: ({ organizationId }) => (organizationId === flooding.organizationId ? refused : null),
+      refusal: ({ organizationId }) => (organizationId === flooding.organizationId ? refusal : null),
     },
-    async (call) => {
-      const { requestId, rateLimit } = call
-      await work(call)
+    async (admitted) => {
+      await work(admitted)
       handled += 1
-      return jsonResponse('{}', requestId, { rateLimit })
+      return jsonResponse('{}', admitted.requestId, { rateLimit: admitted.rateLimit })
     },
   )
   const server = { requestIP: () => ({ address: '192.0.2.7', port: 1, family: 'IPv4' }) as const }
   return {
-    endpoint: (request: Request) => gated(request, server),
+    send: ({ text }: { readonly text: string }) => gated(requestOf(text), server),
+    sendRequest: (request: Request) => gated(request, server),
     deadlines,
     timers,
     revoke,
@@ -134,180 +137,169 @@ const createEndpoint = (perTurn = 100, work: (call: AdmittedRequest) => Promise<
   }
 }
 
-const requestOf = (key: string, requestId = 'mine'): Request =>
+const requestOf = (key: string): Request =>
   new Request('http://127.0.0.1/test', {
     method: 'POST',
-    headers: { 'x-api-key': key, 'x-request-id': requestId },
+    headers: { 'x-api-key': key, 'x-request-id': 'mine' },
     body: '{}',
   })
+const endTurn = (): void => {
+  for (const end of turnEnds.splice(0)) end()
+}
 
-test('the lookup of a key belongs to the client’s network, or to the organization of a key that was valid', async () => {
-  const { endpoint, lookupOwners } = createEndpoint()
-  await endpoint(requestOf(unknown.text))
-  await endpoint(requestOf(quiet.text))
+test('the lookup of a key belongs to the client’s network, or to the organization of a valid key', async () => {
+  const { send, lookupOwners } = createEndpoint()
+  await send(unknown)
+  await send(quiet)
   expect(lookupOwners()).toEqual(['192.0.2.7', quiet.organizationId])
 })
 
-describe('how long an organization waits', () => {
-  test('is told of each verdict and of what came too late, and of nothing that was refused', async () => {
-    refused = null
-    const { endpoint } = createEndpoint(100, async () => clock.advance(1))
-    await endpoint(requestOf(quiet.text))
-    expect(waited).toEqual([[quiet.organizationId, 1]])
-    refused = REFUSAL
-    await endpoint(requestOf(flooding.text))
-    await endpoint(requestOf(unknown.text))
-    for (let n = 0; n < 6; n++) await endpoint(requestOf(quiet.text))
-    expect(recorded.map(({ status }) => status)).toEqual([200, 503, 401, 200, 200, 200, 200, 429, 429])
-    expect(waited).toHaveLength(5)
-  })
+test('latencies include verdicts and timeouts, and not refusals', async () => {
+  refusal = null
+  const { send } = createEndpoint(100, async () => clock.advance(1))
+  await send(quiet)
+  expect(latencies).toEqual([[quiet.organizationId, 1]])
+  refusal = REFUSAL
+  for (const key of [flooding, unknown]) await send(key)
+  for (let n = 0; n < 6; n++) await send(quiet)
+  expect(statuses()).toEqual([200, 503, 401, 200, 200, 200, 200, 429, 429])
+  expect(latencies).toHaveLength(5)
 })
 
-describe('a request that would come to nothing', () => {
-  test('is refused with the time after which to come again, and counted once', async () => {
-    const { endpoint, deadlines } = createEndpoint()
-    const response = await endpoint(requestOf(flooding.text))
+describe('a request that is refused early', () => {
+  test('gets the time of its next attempt, and is counted once', async () => {
+    const { send, deadlines } = createEndpoint()
+    const response = await send(flooding)
     expect(response.status).toBe(503)
     expect(response.headers.get('retry-after')).toBe('7')
     expect(await response.json()).toMatchObject({ code: 'OVERLOADED', status: 503, request_id: 'mine' })
-    expect(recorded.map(({ status }) => status)).toEqual([503])
-    expect(errors).toEqual(['OVERLOADED'])
-    expect(reported).toEqual([REFUSAL])
-    expect(deadlines.active()).toBe(0)
+    expect([statuses(), errors, reported, deadlines.active()]).toEqual([[503], ['OVERLOADED'], [REFUSAL], 0])
   })
 
-  test('leaves nothing half done: its body unread, its key’s limit untouched, its work not begun', async () => {
-    const { endpoint } = createEndpoint()
+  test('changes nothing: its body is unread, the limit of its key is unused, its work is not started', async () => {
+    const { send, sendRequest } = createEndpoint()
     for (let number = 0; number < 20; number++) {
       const request = requestOf(flooding.text)
-      expect((await endpoint(request)).status).toBe(503)
+      expect((await sendRequest(request)).status).toBe(503)
       expect(request.bodyUsed).toBe(false)
     }
     expect(handled).toBe(0)
-    refused = null
-    const response = await endpoint(requestOf(flooding.text))
+    refusal = null
+    const response = await send(flooding)
     expect(response.status).toBe(200)
-    // The burst less this one.
     expect(response.headers.get('ratelimit-remaining')).toBe('4')
   })
 
-  test('is so for one organization and not for another, and nothing is told to a stranger', async () => {
-    const { endpoint } = createEndpoint()
-    expect((await endpoint(requestOf(flooding.text))).status).toBe(503)
-    expect((await endpoint(requestOf(quiet.text))).status).toBe(200)
-    expect((await endpoint(requestOf(unknown.text))).status).toBe(401)
-    // The id of a key is not the key.
+  test('does not affect another organization, and its reason is hidden from callers without the key', async () => {
+    const { send } = createEndpoint()
     const forged = flooding.text.slice(0, -4) + (flooding.text.endsWith('AAAA') ? 'BBBB' : 'AAAA')
-    expect((await endpoint(requestOf(forged))).status).toBe(401)
+    for (const [key, status] of [
+      [flooding, 503],
+      [quiet, 200],
+      [unknown, 401],
+      [{ text: forged }, 401],
+    ] as const) {
+      expect((await send(key)).status).toBe(status)
+    }
   })
 
-  test('waits for the end of a turn that had enough of them; whoever is let in does not', async () => {
-    const { endpoint } = createEndpoint(1)
-    await endpoint(requestOf(quiet.text))
-    // Known keys from here on.
-    await endpoint(requestOf(flooding.text))
-    for (const end of turnEnds.splice(0)) end()
+  test('waits for the end of a turn with too many refusals, and admitted requests do not', async () => {
+    const { send } = createEndpoint(1)
+    // The keys are cached first.
+    for (const key of [quiet, flooding]) await send(key)
+    endTurn()
     recorded = []
-    const [first, second] = [endpoint(requestOf(flooding.text)), endpoint(requestOf(flooding.text))]
+    const [first, second] = [send(flooding), send(flooding)]
     expect((await first).status).toBe(503)
-    expect((await endpoint(requestOf(quiet.text))).status).toBe(200)
-    expect(recorded.map(({ status }) => status)).toEqual([503, 200])
+    expect((await send(quiet)).status).toBe(200)
+    expect(statuses()).toEqual([503, 200])
     clock.advance(3)
-    for (const end of turnEnds.splice(0)) end()
+    endTurn()
     expect((await second).status).toBe(503)
-    // Its duration is what its caller waited.
     expect(recorded.at(-1)).toEqual({ status: 503, durationMs: 3 })
   })
 
-  test('is asked to close its connection while the service stops', async () => {
-    const { endpoint } = createEndpoint()
-    expect((await endpoint(requestOf(flooding.text))).headers.get('connection')).toBeNull()
-    stopping = true
-    expect((await endpoint(requestOf(flooding.text))).headers.get('connection')).toBe('close')
-    expect((await endpoint(requestOf(unknown.text))).headers.get('connection')).toBe('close')
+  test('closes its connection while the service stops', async () => {
+    const { send } = createEndpoint()
+    const connectionOf = async (key: ApiKeyCredential & { text: string }) => (await send(key)).headers.get('connection')
+    expect(await connectionOf(flooding)).toBeNull()
+    isStopping = true
+    expect([await connectionOf(flooding), await connectionOf(unknown)]).toEqual(['close', 'close'])
   })
 })
 
-describe('a body that takes its time', () => {
-  /** The body is there after so long; meanwhile the key is revoked. */
-  const ask = async (bodyMs: number, isRevoked: boolean): Promise<number> => {
-    const { endpoint, revoke } = createEndpoint(100, async (admitted) => {
-      clock.advance(bodyMs)
-      if (isRevoked) revoke(quiet)
-      await admitted.confirmKey()
-    })
-    return (await endpoint(requestOf(quiet.text))).status
-  }
-
-  test.each([0, 249, 250])('of %p ms: a key that was revoked meanwhile is refused', async (bodyMs) => {
-    expect(await ask(bodyMs, true)).toBe(401)
-    expect(handled).toBe(0)
-    expect(await ask(bodyMs, false)).toBe(200)
+describe('a key', () => {
+  test.each([0, 249, 250])('that is revoked while its body takes %p ms is refused', async (bodyMs) => {
+    const statusOf = async (isRevoked: boolean): Promise<number> => {
+      const { send, revoke } = createEndpoint(100, async (admitted) => {
+        clock.advance(bodyMs)
+        if (isRevoked) revoke(quiet)
+        await admitted.confirmKey()
+      })
+      return (await send(quiet)).status
+    }
+    expect([await statusOf(true), handled]).toEqual([401, 0])
+    expect(await statusOf(false)).toBe(200)
   })
 
   test.each([
     [249, 200],
     [250, 401],
-  ])('a key that expires is refused once the last check is 250 ms old: %p ms, %p', async (ageMs, status) => {
+  ])('that expires is refused if its last check is at least 250 ms old: after %p ms, %p', async (ageMs, status) => {
     clock.advance(750 - ageMs)
-    const { endpoint } = createEndpoint(100, async (admitted) => {
+    const { send } = createEndpoint(100, async (admitted) => {
       clock.advance(250)
       await admitted.confirmKey()
       clock.advance(ageMs)
       await admitted.confirmKey()
     })
-    expect((await endpoint(requestOf(expiring.text))).status).toBe(status)
+    expect((await send(expiring)).status).toBe(status)
   })
 
-  test('is checked once for each change of a key', async () => {
+  test('is checked once per change of any key', async () => {
     const counts: number[] = []
-    const { endpoint, revoke, checks } = createEndpoint(100, async (admitted) => {
+    const { send, revoke, checks } = createEndpoint(100, async (admitted) => {
       for (const isChanged of [false, true, false, false]) {
         if (isChanged) revoke(flooding)
         await admitted.confirmKey()
         counts.push(checks())
       }
     })
-    expect((await endpoint(requestOf(quiet.text))).status).toBe(200)
+    expect((await send(quiet)).status).toBe(200)
     expect(counts).toEqual([1, 2, 2, 2])
   })
 })
-
-/** Lets everything that is settled reach whoever awaits it. */
-const settle = async (): Promise<void> => {
-  for (let turn = 0; turn < 20; turn++) await Promise.resolve()
-}
 
 describe('a request that takes too long', () => {
   const failure = new Error('too late')
   test.each([
     ['succeeds', undefined, 1],
     ['fails', failure, 0],
-  ])('is answered 408 once at its deadline. Its work then %s, which is only reported', async (_how, error, done) => {
+  ])('is answered once with 408. Work that %s later is only reported', async (_how, error, done) => {
     const work = Promise.withResolvers<void>()
     const passed: boolean[] = []
     const ends: AbortSignal[] = []
-    const { endpoint, deadlines, timers } = createEndpoint(100, async ({ deadline, ended }) => {
+    const { send, deadlines, timers } = createEndpoint(100, async ({ deadline, ended }) => {
       ends.push(ended)
       passed.push(deadline.passed)
       await work.promise
       passed.push(deadline.passed)
       if (error !== undefined) throw error
     })
-    const answered = endpoint(requestOf(quiet.text))
-    // The key is looked up first.
-    await settle()
+    const answered = send(quiet)
+    // The work starts after the lookup of the key.
+    await nextTurn()
     clock.advance(1_000)
     timers.fire()
-    await settle()
+    await nextTurn()
     expect(recorded).toHaveLength(1)
     const response = await answered
     expect(response.status).toBe(408)
     expect(ends.map(({ reason }) => reason)).toEqual([expect.any(DeadlineExceededError)])
     expect(await response.json()).toMatchObject({ code: 'DEADLINE_EXCEEDED', request_id: 'mine' })
-    expect(waited).toEqual([[quiet.organizationId, 1_000]])
+    expect(latencies).toEqual([[quiet.organizationId, 1_000]])
     work.resolve()
-    await settle()
+    await nextTurn()
     expect(passed).toEqual([false, true])
     expect([late, handled]).toEqual([[error], done])
     expect(recorded).toEqual([{ status: 408, durationMs: 1_000 }])
@@ -315,35 +307,31 @@ describe('a request that takes too long', () => {
     expect(deadlines.active()).toBe(0)
   })
 
-  test('is answered 408 once, also if its key turns out to be refused later', async () => {
+  test('is answered once with 408 if it is refused later', async () => {
     const found = Promise.withResolvers<void>()
     lookup = found.promise
-    const { endpoint, timers } = createEndpoint()
-    const answered = endpoint(requestOf(flooding.text))
+    const { send, timers } = createEndpoint()
+    const answered = send(flooding)
     clock.advance(1_000)
     timers.fire()
     expect((await answered).status).toBe(408)
     found.resolve()
-    await settle()
-    expect(late).toEqual([REFUSAL])
-    expect(recorded.map(({ status }) => status)).toEqual([408])
-    expect(errors).toEqual(['DEADLINE_EXCEEDED'])
+    await nextTurn()
+    expect([late, statuses(), errors]).toEqual([[REFUSAL], [408], ['DEADLINE_EXCEEDED']])
   })
 
-  test('in time leaves no deadline behind, whatever its answer', async () => {
-    const { endpoint, deadlines } = createEndpoint(100, async () => {
+  test('is forgotten once it is answered in time, with success or failure', async () => {
+    const { send, deadlines } = createEndpoint(100, async () => {
       if (handled === 1) throw failure
     })
-    for (const status of [200, 500]) expect((await endpoint(requestOf(quiet.text))).status).toBe(status)
+    for (const status of [200, 500]) expect((await send(quiet)).status).toBe(status)
     expect([deadlines.active(), late]).toEqual([0, []])
   })
 })
 
-test('a repeated problem reads as any other, whatever the request id', async () => {
-  for (const requestId of ['abc-1', 'a"b\\c', '</script>']) {
-    const [repeated, single] = [repeatedProblemResponse(REFUSAL, requestId), problemResponse(REFUSAL, requestId)]
-    expect(repeated.status).toBe(single.status)
-    expect(await repeated.text()).toBe(await single.text())
-    expect([...repeated.headers].sort()).toEqual([...single.headers].sort())
-  }
+test.each(['abc-1', 'a"b\\c', '</script>'])('a repeated problem equals a single problem: %s', async (requestId) => {
+  const [repeated, single] = [repeatedProblemResponse(REFUSAL, requestId), problemResponse(REFUSAL, requestId)]
+  expect(repeated.status).toBe(single.status)
+  expect(await repeated.text()).toBe(await single.text())
+  expect([...repeated.headers].sort()).toEqual([...single.headers].sort())
 })

@@ -1,3 +1,4 @@
+// Idempotency keys over claims in rows and in the claim log: retries, failures, takeovers, clock steps and several nodes.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createClaimTeller } from '../../src/cluster/claim-teller.ts'
 import {
@@ -27,18 +28,22 @@ import { u } from '../support/numbered-uuid.ts'
 
 const CLAIM_SECONDS = 30
 const LIFETIME_SECONDS = 300
+const USABLE_SECONDS = 3_660
+const KEEP_SECONDS = 600
+const IN_FLIGHT = 'IDEMPOTENCY_IN_FLIGHT'
+const MISMATCH = 'IDEMPOTENCY_MISMATCH'
 
 let temporary: TemporaryStore
 let organizationId: string
 let reports: unknown[]
-/** Set to make the store fail at one of its calls. */
+/** The store operation that fails; null: none. */
 let failing: 'claim' | 'mark' | 'complete' | 'release' | null
 
-const requireUp = (call: NonNullable<typeof failing>): void => {
-  if (failing === call) throw new DependencyUnavailableError('down')
+const requireUp = (operation: NonNullable<typeof failing>): void => {
+  if (failing === operation) throw new DependencyUnavailableError('down')
 }
 
-/** A real store's claims, which fail when told to. */
+/** Claims of a real store, whose operations can fail. */
 const failingClaims = (of: () => Promise<IdempotencyStore<IdempotencyClaim>>): IdempotencyStore<IdempotencyClaim> => ({
   claim: async (...parameters) => {
     requireUp('claim')
@@ -64,27 +69,19 @@ const rowStore: IdempotencyStore<IdempotencyClaim> = {
   },
 }
 
-const USABLE_SECONDS = 3_660
-
-/** A process's own view of the claim log. */
+/** The claim log as one process sees it. */
 const logStore = (): IdempotencyStore<IdempotencyClaim> => {
   const { store, clock } = temporary
   const opening = openLoggedClaims({ database: store.database, clock, node: 'this', usableSeconds: USABLE_SECONDS })
   return failingClaims(() => opening)
 }
 
-const KEEP_SECONDS = 600
+/** A decision log that is searched with `recall`. Without the name of a node, it is the only place of the answers. */
+const memoryOf = (recall: NodeMemory['recall'], node = '', find = recall): NodeMemory => {
+  return { node, recall, find, keepSeconds: node === '' ? KEEP_SECONDS : 86_400, usableSeconds: USABLE_SECONDS }
+}
+const emptyLog = memoryOf(async () => ({ outcome: 'nothing' }))
 
-/** A decision log that answers as `recall` says. */
-const memoryOf = (recall: NodeMemory['recall'], node = '', find = recall): NodeMemory => ({
-  node,
-  recall,
-  find,
-  keepSeconds: node === '' ? KEEP_SECONDS : 86_400,
-  usableSeconds: USABLE_SECONDS,
-})
-
-/** Without a node's name, the answers are in the decision log alone. */
 const guard = (memory?: NodeMemory) =>
   createIdempotencyGuard({
     store: memory?.node === '' ? logStore() : rowStore,
@@ -93,41 +90,76 @@ const guard = (memory?: NodeMemory) =>
     report: (error) => reports.push(error),
     ...(memory === undefined ? {} : { memory }),
   })
+type Run = ReturnType<typeof guard>
+type Work = (uuid: string, onDispatch: OnDispatch) => Promise<FreshAnswer>
 
-const request = (uuid: string, changes: Partial<IdempotentRequest> = {}): IdempotentRequest => ({
+const requestOf = (number: number, changes: Partial<IdempotentRequest> = {}): IdempotentRequest => ({
   organizationId,
   keyId: 'key 1',
   header: 'order-7',
   route: '/v2/attestation',
   body: '{"from":"0x1"}',
-  uuid,
+  uuid: u(number),
   ...changes,
 })
-
-const sign = async (uuid: string): Promise<FreshAnswer> => ({
-  body: JSON.stringify({ uuid }),
-  keepSeconds: LIFETIME_SECONDS,
-})
-const answered = (uuid: string, replayed = false) => ({ status: 200, body: JSON.stringify({ uuid }), replayed })
+const sign = async (uuid: string): Promise<FreshAnswer> => {
+  return { body: JSON.stringify({ uuid }), keepSeconds: LIFETIME_SECONDS }
+}
+const dispatchAndSign = async (uuid: string, onDispatch: OnDispatch): Promise<FreshAnswer> => {
+  await onDispatch(LIFETIME_SECONDS)
+  return sign(uuid)
+}
 const failWith =
-  (error: unknown) =>
-  async (_uuid: string, onDispatch: OnDispatch): Promise<FreshAnswer> => {
+  (error: unknown): Work =>
+  async (_uuid, onDispatch) => {
     await onDispatch(LIFETIME_SECONDS)
     throw error
   }
-/** A try whose deadline passes after it was dispatched, and the end of its claim. */
-const cutOff = async (run: ReturnType<typeof guard>, request: IdempotentRequest): Promise<void> => {
-  expect(await codeOf(run(request, failWith(new DeadlineExceededError())))).toBe('DEADLINE_EXCEEDED')
+const send = (run: Run, number: number, changes: Partial<IdempotentRequest> = {}, work: Work = sign) =>
+  run(requestOf(number, changes), work)
+const answered = (number: number, replayed = false) => {
+  return { status: 200, body: JSON.stringify({ uuid: u(number) }), replayed }
+}
+
+const errorOf = async (answer: Promise<unknown>): Promise<CountersignError> => {
+  const error = await answer.then(
+    () => new Error('the request was answered'),
+    (cause: unknown) => cause,
+  )
+  if (error instanceof CountersignError) return error
+  throw error
+}
+const codeOf = async (answer: Promise<unknown>): Promise<ErrorCode> => (await errorOf(answer)).code
+const retryAfter = async (answer: Promise<unknown>): Promise<number | undefined> => {
+  const { code, retryAfterSeconds } = await errorOf(answer)
+  expect(code).toBe(IN_FLIGHT)
+  return retryAfterSeconds
+}
+
+/** Sends a request whose deadline passes after its dispatch. */
+const timeOut = async (run: Run, number: number, changes: Partial<IdempotentRequest> = {}): Promise<void> => {
+  expect(await codeOf(send(run, number, changes, failWith(new DeadlineExceededError())))).toBe('DEADLINE_EXCEEDED')
+}
+/** Sends a request that times out, and waits until its claim ends. */
+const abandon = async (run: Run, number: number, changes: Partial<IdempotentRequest> = {}): Promise<void> => {
+  await timeOut(run, number, changes)
   temporary.clock.advance(CLAIM_SECONDS)
 }
-const codeOf = async (run: Promise<unknown>): Promise<ErrorCode> => {
-  try {
-    await run
-  } catch (error) {
-    if (error instanceof CountersignError) return error.code
-    throw error
-  }
-  throw new Error('it was answered')
+
+/** Starts a request that signs once `end` is called. */
+const hold = async (run: Run, number: number, dispatch: 'before' | 'after' | 'never' = 'before') => {
+  const [started, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const signed: string[] = []
+  const answer = send(run, number, {}, async (uuid, onDispatch) => {
+    if (dispatch === 'before') await onDispatch(LIFETIME_SECONDS)
+    started.resolve()
+    await ended.promise
+    if (dispatch === 'after') await onDispatch(LIFETIME_SECONDS)
+    signed.push(uuid)
+    return sign(uuid)
+  })
+  await started.promise
+  return { answer, signed, end: ended.resolve }
 }
 
 beforeEach(async () => {
@@ -138,436 +170,364 @@ beforeEach(async () => {
 })
 afterEach(() => temporary.remove())
 
-describe('without the header', () => {
-  test('every request is its own, and the store is not asked', async () => {
-    failing = 'claim'
-    const run = guard()
-    expect(await run(request(u(1), { header: null }), sign)).toEqual(answered(u(1)))
-    expect(await run(request(u(2), { header: null }), sign)).toEqual(answered(u(2)))
-    expect(
-      await run(request(u(3), { header: null }), async () => ({ body: 'x', status: 201, keepSeconds: 1 })),
-    ).toMatchObject({ status: 201 })
-  })
+test('requests without the header are independent and do not use the store', async () => {
+  failing = 'claim'
+  const run = guard()
+  for (const number of [1, 2]) expect(await send(run, number, { header: null })).toEqual(answered(number))
+  const created = async () => ({ body: 'x', status: 201, keepSeconds: 1 })
+  expect(await send(run, 3, { header: null }, created)).toMatchObject({ status: 201 })
 })
 
 describe('the header', () => {
-  test.each(['', 'x'.repeat(256), 'a b', 'a, b', 'é', 'a\u007f'])('%p is 400 and nothing runs', async (header) => {
+  test.each(['', 'x'.repeat(256), 'a b', 'a, b', 'é', 'a\u007f'])('%p is refused before any work', async (header) => {
     let runs = 0
-    const run = guard()(request(u(1), { header }), async (uuid) => {
+    const refused = send(guard(), 1, { header }, async (uuid) => {
       runs += 1
       return sign(uuid)
     })
-    expect(await codeOf(run)).toBe('INVALID_HEADER')
-    expect(runs).toBe(0)
+    expect([await codeOf(refused), runs]).toEqual(['INVALID_HEADER', 0])
   })
 
-  test('255 visible characters are fine', async () => {
-    expect(await guard()(request(u(1), { header: '~'.repeat(255) }), sign)).toEqual(answered(u(1)))
+  test('can have 255 visible characters', async () => {
+    expect(await send(guard(), 1, { header: '~'.repeat(255) })).toEqual(answered(1))
   })
 })
 
 describe('a retry', () => {
-  test('gets the first answer, byte for byte, as long as the attestation lives', async () => {
+  test('gets the first answer as long as the attestation is valid', async () => {
     const run = guard()
-    expect(await run(request(u(1)), sign)).toEqual(answered(u(1)))
-    expect(await run(request(u(2)), sign)).toEqual(answered(u(1), true))
+    expect(await send(run, 1)).toEqual(answered(1))
+    expect(await send(run, 2)).toEqual(answered(1, true))
     temporary.clock.advance(LIFETIME_SECONDS)
-    expect(await run(request(u(3)), sign)).toEqual(answered(u(1), true))
+    expect(await send(run, 3)).toEqual(answered(1, true))
     temporary.clock.advance(3_600)
-    expect(await run(request(u(4)), sign)).toEqual(answered(u(4)))
+    expect(await send(run, 4)).toEqual(answered(4))
   })
 
-  test('while the first is in flight is 409', async () => {
+  test('is refused while the first request is in flight', async () => {
     const run = guard()
-    const { promise, resolve } = Promise.withResolvers<FreshAnswer>()
-    const started = Promise.withResolvers<void>()
-    const first = run(request(u(1)), () => {
-      started.resolve()
-      return promise
-    })
-    await started.promise
-    expect(await codeOf(run(request(u(2)), sign))).toBe('IDEMPOTENCY_IN_FLIGHT')
-    resolve(await sign(u(1)))
-    expect(await first).toEqual(answered(u(1)))
+    const first = await hold(run, 1, 'never')
+    expect(await codeOf(send(run, 2))).toBe(IN_FLIGHT)
+    first.end()
+    expect(await first.answer).toEqual(answered(1))
   })
 
-  test('of fifty at once, one runs', async () => {
+  test('runs once if fifty arrive together', async () => {
     const run = guard()
     let runs = 0
-    const results = await Promise.allSettled(
-      Array.from({ length: 50 }, (_, index) =>
-        run(request(`u${index}`), async (uuid) => {
-          runs += 1
-          return sign(uuid)
-        }),
-      ),
-    )
-    expect(runs).toBe(1)
-    const bodies = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value.body] : []))
-    expect(new Set(bodies).size).toBe(1)
-    for (const result of results) {
-      if (result.status === 'rejected') expect((result.reason as CountersignError).code).toBe('IDEMPOTENCY_IN_FLIGHT')
+    const work = async (uuid: string) => {
+      runs += 1
+      return sign(uuid)
     }
+    const results = await Promise.allSettled(Array.from({ length: 50 }, (_, number) => send(run, number, {}, work)))
+    const outcomes = results.map((result) => (result.status === 'fulfilled' ? result.value.body : result.reason.code))
+    expect(runs).toBe(1)
+    expect(new Set(outcomes.filter((outcome) => outcome !== IN_FLIGHT)).size).toBe(1)
   })
 
   test.each<[string, Partial<IdempotentRequest>]>([
     ['another body', { body: '{"from":"0x2"}' }],
-    ['the same body, spaced otherwise', { body: '{"from": "0x1"}' }],
+    ['the same body with other spaces', { body: '{"from": "0x1"}' }],
     ['another route', { route: '/v1/task' }],
-    ['route and body split otherwise', { route: '/v2/attestation\n{"from"', body: ':"0x1"}' }],
-  ])('with %s is 422', async (_name, changes) => {
+    ['another boundary between route and body', { route: '/v2/attestation\n{"from"', body: ':"0x1"}' }],
+  ])('with %s is refused', async (_name, changes) => {
     const run = guard()
-    await run(request(u(1)), sign)
-    expect(await codeOf(run(request(u(2), changes), sign))).toBe('IDEMPOTENCY_MISMATCH')
+    await send(run, 1)
+    expect(await codeOf(send(run, 2, changes))).toBe(MISMATCH)
   })
 
-  test('of another API key or organization is another request', async () => {
+  test('with another API key or organization is another request', async () => {
     const run = guard()
-    await run(request(u(1)), sign)
-    expect(await run(request(u(2), { keyId: 'key 2' }), sign)).toEqual(answered(u(2)))
+    await send(run, 1)
+    expect(await send(run, 2, { keyId: 'key 2' })).toEqual(answered(2))
     const other = (await temporary.store.organizations.create({ slug: 'other', name: 'Other' })).id
-    expect(await run(request(u(3), { organizationId: other }), sign)).toEqual(answered(u(3)))
+    expect(await send(run, 3, { organizationId: other })).toEqual(answered(3))
   })
 })
 
 describe('after an error', () => {
-  const KEEPS: readonly ErrorCode[] = ['DEADLINE_EXCEEDED', 'INTERNAL', 'DEPENDENCY_UNAVAILABLE', 'SHUTTING_DOWN']
+  const MAY_HAVE_SIGNED: ErrorCode[] = ['DEADLINE_EXCEEDED', 'INTERNAL', 'DEPENDENCY_UNAVAILABLE', 'SHUTTING_DOWN']
 
   test.each(Object.keys(ERRORS) as ErrorCode[])(
-    '%s: the retry may have a new uuid only if nothing was signed',
+    '%s: a retry keeps the uuid if it may have been signed',
     async (code) => {
       const run = guard()
       const error = new CountersignError(code, 'text')
-      expect(await codeOf(run(request(u(1)), failWith(error)))).toBe(code)
-      expect(mayHaveSigned(error)).toBe(KEEPS.includes(code))
-      if (KEEPS.includes(code)) {
-        // Until its deadline is surely over, the first try may still be signing.
-        expect(await codeOf(run(request(u(2)), sign))).toBe('IDEMPOTENCY_IN_FLIGHT')
+      const isKept = MAY_HAVE_SIGNED.includes(code)
+      expect(await codeOf(send(run, 1, {}, failWith(error)))).toBe(code)
+      expect(mayHaveSigned(error)).toBe(isKept)
+      if (isKept) {
+        // The first request may still sign until its deadline.
+        expect(await codeOf(send(run, 2))).toBe(IN_FLIGHT)
         temporary.clock.advance(CLAIM_SECONDS)
-        expect(await run(request(u(2)), sign)).toEqual(answered(u(1)))
-      } else {
-        expect(await run(request(u(2), { body: 'corrected' }), sign)).toEqual(answered(u(2)))
       }
+      expect(await send(run, 2, isKept ? {} : { body: 'corrected' })).toEqual(answered(isKept ? 1 : 2))
     },
   )
 
-  test.each([...KEEPS])('%s of a part that knows that nothing was signed: the key is free at once', async (code) => {
+  test.each(MAY_HAVE_SIGNED)('%s that excludes a signature: the key is free immediately', async (code) => {
     const run = guard()
     const error = new CountersignError(code, 'text', { nothingSigned: true })
-    expect(await codeOf(run(request(u(1)), failWith(error)))).toBe(code)
-    expect(await run(request(u(2)), sign)).toEqual(answered(u(2)))
+    expect(await codeOf(send(run, 1, {}, failWith(error)))).toBe(code)
+    expect(await send(run, 2)).toEqual(answered(2))
   })
 
-  test('that may have signed: a retry is told how long the claim is still held', async () => {
+  test('a retry gets the remaining time of the claim', async () => {
     const run = guard()
-    await codeOf(run(request(u(1)), failWith(new DependencyUnavailableError('the log of a lost worker'))))
-    const left = async (): Promise<number | undefined> => {
-      try {
-        await run(request(u(2)), sign)
-      } catch (error) {
-        if (error instanceof CountersignError) return error.retryAfterSeconds
-        throw error
-      }
-      return undefined
-    }
-    expect(await left()).toBe(CLAIM_SECONDS)
+    await codeOf(send(run, 1, {}, failWith(new DependencyUnavailableError('the log of a lost worker'))))
+    expect(await retryAfter(send(run, 2))).toBe(CLAIM_SECONDS)
     temporary.clock.advance(CLAIM_SECONDS - 3)
-    expect(await left()).toBe(3)
+    expect(await retryAfter(send(run, 2))).toBe(3)
     temporary.clock.advance(3)
-    expect(await run(request(u(2)), sign)).toEqual(answered(u(1)))
+    expect(await send(run, 2)).toEqual(answered(1))
   })
 
-  test('before anything could be signed, whatever the error, the key is free again', async () => {
+  test('before the dispatch, the key is free immediately', async () => {
     const run = guard()
-    const early = async (): Promise<FreshAnswer> => {
-      throw new DependencyUnavailableError('the chain is away')
-    }
-    expect(await codeOf(run(request(u(1)), early))).toBe('DEPENDENCY_UNAVAILABLE')
-    expect(await run(request(u(2)), sign)).toEqual(answered(u(2)))
+    const early = () => Promise.reject(new DependencyUnavailableError('the chain is unavailable'))
+    expect(await codeOf(send(run, 1, {}, early))).toBe('DEPENDENCY_UNAVAILABLE')
+    expect(await send(run, 2)).toEqual(answered(2))
   })
 
-  describe('the retry after a cut-off try', () => {
-    const afterCutOff = async (recalled: Recalled) => {
-      const asked: unknown[] = []
-      const run = guard(
-        memoryOf(async ({ uuid, sinceSeconds }) => {
-          asked.push([uuid, temporary.clock.unixSeconds() - sinceSeconds])
-          return recalled
-        }),
-      )
-      await cutOff(run, request(u(1)))
-      const answer = await run(request(u(2)), sign)
-      // Looked for from the moment at which the first try claimed the key.
-      expect(asked).toEqual([[u(1), CLAIM_SECONDS]])
-      return answer
-    }
-
-    test('is given what was recorded, and nothing is done again', async () => {
-      const answer = { body: '{"recorded":true}', keepSeconds: 10 }
-      expect(await afterCutOff({ outcome: 'decided', answer })).toEqual({
-        status: 200,
-        body: '{"recorded":true}',
-        replayed: true,
-      })
-    })
-
-    test('is looked for from its first use on, however often its answer could not be stored', async () => {
-      const asked: number[] = []
-      const run = guard(
-        memoryOf(async ({ uuid, sinceSeconds }) => {
-          asked.push(temporary.clock.unixSeconds() - sinceSeconds)
-          return { outcome: 'decided', answer: await sign(uuid) }
-        }),
-      )
-      failing = 'complete'
-      for (let round = 0; round < 3; round++) {
-        expect(await run(request(u(round)), sign)).toEqual(answered(u(0), round > 0))
-        temporary.clock.advance(CLAIM_SECONDS)
-      }
-      expect(asked).toEqual([CLAIM_SECONDS, 2 * CLAIM_SECONDS])
-    })
-
-    test('uses the same uuid when nothing was recorded', async () => {
-      expect(await afterCutOff({ outcome: 'nothing' })).toEqual(answered(u(1)))
-    })
-
-    test('is a new request when what was signed has expired', async () => {
-      expect(await afterCutOff({ outcome: 'expired' })).toEqual(answered(u(2)))
-    })
+  test('of an unknown kind, the uuid counts as signed', async () => {
+    const run = guard()
+    await expect(send(run, 1, {}, failWith(new TypeError('x')))).rejects.toThrow(TypeError)
+    temporary.clock.advance(CLAIM_SECONDS)
+    expect(await send(run, 2)).toEqual(answered(1))
   })
 
-  test('the uuid of a new request after an expired one is kept: a third try finds what the second signed', async () => {
-    const asked: string[] = []
+  test('of a full queue, the key is free, also for another request', async () => {
+    const run = guard()
+    for (const number of [1, 2]) {
+      expect(await codeOf(send(run, number, {}, failWith(new QueueFullError())))).toBe('OVERLOADED')
+    }
+    expect(await send(run, 3, { body: 'other' })).toEqual(answered(3))
+    expect(await codeOf(send(run, 4))).toBe(MISMATCH)
+  })
+})
+
+describe('after a timeout', () => {
+  const RECORDED = { body: '{"recorded":true}', keepSeconds: 10 }
+  test.each<[string, Recalled, object]>([
+    [
+      'gets a recorded answer',
+      { outcome: 'decided', answer: RECORDED },
+      { status: 200, body: RECORDED.body, replayed: true },
+    ],
+    ['keeps the uuid if nothing was recorded', { outcome: 'nothing' }, answered(1)],
+    ['is a new request if its attestation expired', { outcome: 'expired' }, answered(2)],
+  ])('a retry %s', async (_name, recalled, expected) => {
+    const searches: unknown[] = []
+    const run = guard(
+      memoryOf(async ({ uuid, sinceSeconds }) => {
+        searches.push([uuid, temporary.clock.unixSeconds() - sinceSeconds])
+        return recalled
+      }),
+    )
+    await abandon(run, 1)
+    expect(await send(run, 2)).toEqual(expected as never)
+    // The search starts at the time of the claim.
+    expect(searches).toEqual([[u(1), CLAIM_SECONDS]])
+  })
+
+  test('each search starts at the first use of the uuid, even if its answer could not be stored', async () => {
+    const ages: number[] = []
+    const run = guard(
+      memoryOf(async ({ uuid, sinceSeconds }) => {
+        ages.push(temporary.clock.unixSeconds() - sinceSeconds)
+        return { outcome: 'decided', answer: await sign(uuid) }
+      }),
+    )
+    failing = 'complete'
+    for (let round = 0; round < 3; round++) {
+      expect(await send(run, round)).toEqual(answered(0, round > 0))
+      temporary.clock.advance(CLAIM_SECONDS)
+    }
+    expect(ages).toEqual([CLAIM_SECONDS, 2 * CLAIM_SECONDS])
+  })
+
+  test('the uuid that replaces an expired one is kept for further retries', async () => {
+    const searches: string[] = []
     const recorded = new Map<string, Recalled>([[u(1), { outcome: 'expired' }]])
     const run = guard(
       memoryOf(async ({ uuid }) => {
-        asked.push(uuid)
+        searches.push(uuid)
         return recorded.get(uuid) ?? { outcome: 'nothing' }
       }),
     )
     const signed: string[] = []
-    const signAndFail = async (uuid: string, onDispatch: OnDispatch): Promise<FreshAnswer> => {
+    const signAndFail: Work = async (uuid, onDispatch) => {
       await onDispatch(LIFETIME_SECONDS)
       signed.push(uuid)
       throw new DeadlineExceededError()
     }
-    for (const uuid of [u(1), u(2)]) {
-      expect(await codeOf(run(request(uuid), signAndFail))).toBe('DEADLINE_EXCEEDED')
+    for (const number of [1, 2]) {
+      expect(await codeOf(send(run, number, {}, signAndFail))).toBe('DEADLINE_EXCEEDED')
       temporary.clock.advance(CLAIM_SECONDS)
     }
     expect(signed).toEqual([u(1), u(2)])
-    recorded.set(u(2), { outcome: 'decided', answer: { body: answered(u(2)).body, keepSeconds: 10 } })
-    // What the second try signed is answered; nothing is signed under a third uuid.
-    expect(await run(request(u(3)), sign)).toEqual(answered(u(2), true))
-    expect(asked).toEqual([u(1), u(2)])
-    expect(await run(request(u(4)), sign)).toEqual(answered(u(2), true))
+    recorded.set(u(2), { outcome: 'decided', answer: { body: answered(2).body, keepSeconds: 10 } })
+    expect(await send(run, 3)).toEqual(answered(2, true))
+    expect(searches).toEqual([u(1), u(2)])
+    expect(await send(run, 4)).toEqual(answered(2, true))
   })
 
-  test('a claim that was lost while its uuid was looked up is not signed under another', async () => {
-    const lookup = Promise.withResolvers<Recalled>()
-    const asked = Promise.withResolvers<void>()
+  test('a retry that loses its claim during the search does not sign', async () => {
+    const [search, started] = [Promise.withResolvers<Recalled>(), Promise.withResolvers<void>()]
     const run = guard(
-      memoryOf(async () => {
-        asked.resolve()
-        return lookup.promise
+      memoryOf(() => {
+        started.resolve()
+        return search.promise
       }),
     )
-    await cutOff(run, request(u(1)))
-    const slow = codeOf(run(request(u(2)), sign))
-    await asked.promise
-    temporary.clock.advance(CLAIM_SECONDS)
-    expect(await guard(memoryOf(async () => ({ outcome: 'nothing' })))(request(u(3)), sign)).toEqual(answered(u(1)))
-    lookup.resolve({ outcome: 'expired' })
-    expect(await slow).toBe('IDEMPOTENCY_IN_FLIGHT')
-  })
-
-  test('an error of unknown kind counts as signed', async () => {
-    const run = guard()
-    await expect(run(request(u(1)), failWith(new TypeError('x')))).rejects.toThrow(TypeError)
-    temporary.clock.advance(CLAIM_SECONDS)
-    expect(await run(request(u(2)), sign)).toEqual(answered(u(1)))
-  })
-
-  test('the uuid stays through any number of cut-off tries, and the body is held to the first', async () => {
-    const run = guard()
-    for (let attempt = 0; attempt < 3; attempt++) {
-      expect(await codeOf(run(request(u(attempt)), failWith(new DeadlineExceededError())))).toBe('DEADLINE_EXCEEDED')
-      temporary.clock.advance(CLAIM_SECONDS)
-    }
-    expect(await codeOf(run(request(u(8), { body: 'other' }), sign))).toBe('IDEMPOTENCY_MISMATCH')
-    expect(await run(request(u(9)), sign)).toEqual(answered(u(0)))
-  })
-
-  test('a full queue does not use the key up: the next try is a first one, with its own uuid', async () => {
-    const run = guard()
-    for (const uuid of [u(1), u(2)]) {
-      expect(await codeOf(run(request(uuid), failWith(new QueueFullError())))).toBe('OVERLOADED')
-    }
-    // Also another request may have it: nothing was bound to it.
-    expect(await run(request(u(3), { body: 'other' }), sign)).toEqual(answered(u(3)))
-    expect(await codeOf(run(request(u(4)), sign))).toBe('IDEMPOTENCY_MISMATCH')
-  })
-
-  test('a refusal after a cut-off try does not free the uuid: the first may have been signed', async () => {
-    const run = guard()
-    await cutOff(run, request(u(1)))
-    await codeOf(run(request(u(2)), failWith(new QueueFullError())))
-    expect(await codeOf(run(request(u(3)), sign))).toBe('IDEMPOTENCY_IN_FLIGHT')
-    temporary.clock.advance(CLAIM_SECONDS)
-    expect(await run(request(u(3)), sign)).toEqual(answered(u(1)))
-  })
-
-  test('a first try that ends after it was taken over does not answer beside the second', async () => {
-    const run = guard()
-    const { promise, resolve } = Promise.withResolvers<FreshAnswer>()
-    const started = Promise.withResolvers<void>()
-    const first = run(request(u(1)), () => {
-      started.resolve()
-      return promise
-    })
+    await abandon(run, 1)
+    const slow = codeOf(send(run, 2))
     await started.promise
     temporary.clock.advance(CLAIM_SECONDS)
-    const second = Promise.withResolvers<FreshAnswer>()
-    const elsewhere = guard()
-    const taken = elsewhere(request(u(2)), () => second.promise)
-    // Once the second holds the claim, a third is refused.
-    expect(await codeOf(guard()(request(u(3)), sign))).toBe('IDEMPOTENCY_IN_FLIGHT')
-    resolve({ body: 'late', keepSeconds: 1 })
-    expect(await codeOf(first)).toBe('IDEMPOTENCY_IN_FLIGHT')
-    second.resolve({ body: 'on time', keepSeconds: LIFETIME_SECONDS })
-    expect(await taken).toEqual({ status: 200, body: 'on time', replayed: false })
-    expect((await run(request(u(4)), sign)).body).toBe('on time')
+    expect(await send(guard(emptyLog), 3)).toEqual(answered(1))
+    search.resolve({ outcome: 'expired' })
+    expect(await slow).toBe(IN_FLIGHT)
+  })
+
+  test('further timeouts keep the uuid and the body of the first request', async () => {
+    const run = guard()
+    for (let attempt = 0; attempt < 3; attempt++) await abandon(run, attempt)
+    expect(await codeOf(send(run, 8, { body: 'other' }))).toBe(MISMATCH)
+    expect(await send(run, 9)).toEqual(answered(0))
+  })
+
+  test('a refused retry keeps the uuid, because the first request may have been signed', async () => {
+    const run = guard()
+    await abandon(run, 1)
+    await codeOf(send(run, 2, {}, failWith(new QueueFullError())))
+    expect(await codeOf(send(run, 3))).toBe(IN_FLIGHT)
+    temporary.clock.advance(CLAIM_SECONDS)
+    expect(await send(run, 3)).toEqual(answered(1))
+  })
+
+  test('a request that ends after its takeover is not answered', async () => {
+    const run = guard()
+    const first = await hold(run, 1, 'never')
+    temporary.clock.advance(CLAIM_SECONDS)
+    const late = Promise.withResolvers<FreshAnswer>()
+    const second = send(guard(), 2, {}, () => late.promise)
+    // The second request holds the claim once a third is refused.
+    expect(await codeOf(send(guard(), 3))).toBe(IN_FLIGHT)
+    first.end()
+    expect(await codeOf(first.answer)).toBe(IN_FLIGHT)
+    late.resolve({ body: 'on time', keepSeconds: LIFETIME_SECONDS })
+    expect(await second).toEqual({ status: 200, body: 'on time', replayed: false })
+    expect((await send(run, 4)).body).toBe('on time')
   })
 })
 
-describe.each<[string, () => ReturnType<typeof guard>]>([
+describe.each<[string, () => Run]>([
   ['in rows', () => guard()],
-  ['in the log', () => guard(memoryOf(async () => ({ outcome: 'nothing' })))],
+  ['in the log', () => guard(emptyLog)],
 ])('a claim %s', (_where, open) => {
   test.each([CLAIM_SECONDS, KEEP_SECONDS + CLAIM_SECONDS, 40 * 86_400, -CLAIM_SECONDS])(
-    'of a request that goes on is not taken over in its process, though the clock steps by %p s',
+    'of a running request is not taken over in its process if the clock steps by %p s',
     async (seconds) => {
       const run = open()
-      const [started, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-      const signed: string[] = []
-      const first = run(request(u(1)), async (uuid, onDispatch) => {
-        await onDispatch(LIFETIME_SECONDS)
-        started.resolve()
-        await end.promise
-        signed.push(uuid)
-        return sign(uuid)
-      })
-      await started.promise
+      const first = await hold(run, 1)
       temporary.clock.step(seconds)
-      const retry = () => codeOf(run(request(u(2)), sign))
-      expect(await retry()).toBe('IDEMPOTENCY_IN_FLIGHT')
-      expect(await codeOf(run(request(u(3), { body: 'other' }), sign))).toBe('IDEMPOTENCY_MISMATCH')
-      // Nor when its time is over by either clock, and others of its time were forgotten.
+      expect(await codeOf(send(run, 2))).toBe(IN_FLIGHT)
+      expect(await codeOf(send(run, 3, { body: 'other' }))).toBe(MISMATCH)
+      // The claim outlasts its time by both clocks, and the cleanup of expired claims.
       temporary.clock.advance(2 * CLAIM_SECONDS)
-      await run(request(u(4), { header: 'order-8' }), sign)
-      expect(await retry()).toBe('IDEMPOTENCY_IN_FLIGHT')
-      end.resolve()
-      expect(await first).toEqual(answered(u(1)))
-      expect(signed).toEqual([u(1)])
+      await send(run, 4, { header: 'order-8' })
+      expect(await codeOf(send(run, 2))).toBe(IN_FLIGHT)
+      first.end()
+      expect(await first.answer).toEqual(answered(1))
+      expect(first.signed).toEqual([u(1)])
     },
   )
 
   test.each([CLAIM_SECONDS, KEEP_SECONDS / 2, 3_600])(
-    'of a request that goes on is not taken over by another process, though the clock steps by %p s',
+    'of a running request is not taken over by another process before its deadline if the clock steps by %p s',
     async (seconds) => {
       const [one, other] = [open(), open()]
       temporary.clock.advance(3_600)
-      const [started, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-      const first = one(request(u(1)), async (uuid, onDispatch) => {
-        await onDispatch(LIFETIME_SECONDS)
-        started.resolve()
-        await end.promise
-        return sign(uuid)
-      })
-      await started.promise
+      const first = await hold(one, 1)
       const signed: string[] = []
       const retry = () =>
-        other(request(u(2)), (uuid) => {
+        send(other, 2, {}, (uuid) => {
           signed.push(uuid)
           return sign(uuid)
         })
       temporary.clock.step(seconds)
-      expect(await codeOf(retry())).toBe('IDEMPOTENCY_IN_FLIGHT')
+      expect(await codeOf(retry())).toBe(IN_FLIGHT)
       temporary.clock.advance(CLAIM_SECONDS - 1)
-      expect(await codeOf(retry())).toBe('IDEMPOTENCY_IN_FLIGHT')
+      expect(await codeOf(retry())).toBe(IN_FLIGHT)
       expect(signed).toEqual([])
-      // By now, the first holder's deadline is over.
       temporary.clock.advance(1)
-      expect((await retry()).body).toBe(answered(u(1)).body)
-      end.resolve()
-      await first.catch((error: unknown) => error)
+      expect((await retry()).body).toBe(answered(1).body)
+      first.end()
+      await first.answer.catch((error: unknown) => error)
     },
   )
 
-  test('of a request that was cut off is kept for its time by the monotonic clock', async () => {
+  test('of a request that timed out is kept for its time by the monotonic clock', async () => {
     const run = open()
-    expect(await codeOf(run(request(u(1)), failWith(new DeadlineExceededError())))).toBe('DEADLINE_EXCEEDED')
+    await timeOut(run, 1)
     temporary.clock.step(CLAIM_SECONDS)
     temporary.clock.advance(CLAIM_SECONDS - 3)
-    await run(request(u(4), { header: 'order-8' }), sign)
-    const error = await run(request(u(2)), sign).catch((refusal: unknown) => refusal)
-    expect(error).toMatchObject({ code: 'IDEMPOTENCY_IN_FLIGHT', retryAfterSeconds: 3 })
+    await send(run, 4, { header: 'order-8' })
+    expect(await retryAfter(send(run, 2))).toBe(3)
     temporary.clock.advance(3)
-    expect(await run(request(u(2)), sign)).toEqual(answered(u(1)))
+    expect(await send(run, 2)).toEqual(answered(1))
   })
 
-  test('that two requests ask for at once is signed once, though the clock steps between the two', async () => {
+  test('of two simultaneous requests is signed once if the clock steps between them', async () => {
     const run = open()
-    const end = Promise.withResolvers<void>()
+    const ended = Promise.withResolvers<void>()
     const signed: string[] = []
-    const ask = (uuid: string) =>
+    const outcomeOf = (number: number) =>
       codeOf(
-        run(request(uuid), async (claimed, onDispatch) => {
+        send(run, number, {}, async (uuid, onDispatch) => {
           await onDispatch(LIFETIME_SECONDS)
-          await end.promise
-          signed.push(claimed)
-          return sign(claimed)
+          await ended.promise
+          signed.push(uuid)
+          return sign(uuid)
         }),
       ).catch(() => 'answered')
-    const first = ask(u(1))
+    const first = outcomeOf(1)
     temporary.clock.step(CLAIM_SECONDS)
-    const second = ask(u(2))
-    expect(await Promise.race([first, second])).toBe('IDEMPOTENCY_IN_FLIGHT')
-    end.resolve()
+    expect(await Promise.race([first, outcomeOf(2)])).toBe(IN_FLIGHT)
+    ended.resolve()
     await first
     expect(signed).toEqual([u(1)])
   })
 })
 
-test('an answer in a row is repeated while its attestation may be valid, though the clock was set ahead', async () => {
+test('an answer in a row is repeated while its attestation can be valid, even if the clock was ahead', async () => {
   const run = guard(memoryOf(async () => ({ outcome: 'nothing' }), 'one'))
-  expect(await run(request(u(1)), sign)).toEqual(answered(u(1)))
+  expect(await send(run, 1)).toEqual(answered(1))
   temporary.clock.step(86_400)
-  await run(request(u(4), { header: 'order-8' }), sign)
+  await send(run, 4, { header: 'order-8' })
   temporary.clock.advance(LIFETIME_SECONDS)
-  expect(await run(request(u(2)), sign)).toEqual(answered(u(1), true))
+  expect(await send(run, 2)).toEqual(answered(1, true))
   temporary.clock.advance(USABLE_SECONDS)
-  expect(await run(request(u(3)), sign)).toEqual(answered(u(3)))
+  expect(await send(run, 3)).toEqual(answered(3))
 })
 
-describe('answers that the log has', () => {
-  /** What the decision log has, by uuid. */
+describe('an answer in the decision log', () => {
   let log: Map<string, FreshAnswer>
   let searches: string[]
-  const look =
+  const search =
     (depth: string) =>
     async ({ uuid }: SoughtDecision): Promise<Recalled> => {
       searches.push(`${depth} ${uuid}`)
       const answer = log.get(uuid)
       return answer === undefined ? { outcome: 'nothing' } : { outcome: 'decided', answer }
     }
-  const logged = () => guard(memoryOf(look('all'), '', look('soon after')))
-  const record = async (uuid: string, onDispatch: OnDispatch): Promise<FreshAnswer> => {
-    await onDispatch(LIFETIME_SECONDS)
-    const answer = await sign(uuid)
+  const open = () => guard(memoryOf(search('all'), '', search('recent')))
+  const record: Work = async (uuid, onDispatch) => {
+    const answer = await dispatchAndSign(uuid, onDispatch)
     log.set(uuid, answer)
     return answer
   }
+  const sendRecorded = (run: Run, number: number, changes = {}) => send(run, number, changes, record)
   const keptSeconds = async (): Promise<number> => {
     const [row] = await temporary.store.database.query<{ keep_until_seconds: number }>(
       'SELECT keep_until_seconds FROM claim_groups ORDER BY first_number DESC LIMIT 1',
@@ -580,142 +540,119 @@ describe('answers that the log has', () => {
     searches = []
   })
 
-  test('are not stored beside it, and are read from it for a retry: at once, in another process, much later', async () => {
+  test('is not stored elsewhere, and is read for retries: immediately, in another process, and later', async () => {
     failing = 'complete'
-    expect(await logged()(request(u(1)), record)).toEqual(answered(u(1)))
+    expect(await sendRecorded(open(), 1)).toEqual(answered(1))
     expect(await temporary.store.database.query('SELECT uuid FROM idempotency')).toEqual([])
-    expect(await logged()(request(u(2)), record)).toEqual(answered(u(1), true))
+    expect(await sendRecorded(open(), 2)).toEqual(answered(1, true))
     temporary.clock.advance(CLAIM_SECONDS)
-    expect(await logged()(request(u(3)), record)).toEqual(answered(u(1), true))
-    expect(searches).toEqual([`soon after ${u(1)}`, `all ${u(1)}`])
+    expect(await sendRecorded(open(), 3)).toEqual(answered(1, true))
+    expect(searches).toEqual([`recent ${u(1)}`, `all ${u(1)}`])
     expect([...log.keys()]).toEqual([u(1)])
     expect(reports).toEqual([])
   })
 
-  test('are not looked for while this process is working on them', async () => {
-    const run = logged()
-    const started = Promise.withResolvers<void>()
-    const { promise, resolve } = Promise.withResolvers<FreshAnswer>()
-    const first = run(request(u(1)), () => {
-      started.resolve()
-      return promise
-    })
-    await started.promise
-    expect(await codeOf(run(request(u(2)), record))).toBe('IDEMPOTENCY_IN_FLIGHT')
+  test('is not searched by the process that is working on it', async () => {
+    const run = open()
+    const first = await hold(run, 1, 'never')
+    expect(await codeOf(sendRecorded(run, 2))).toBe(IN_FLIGHT)
     expect(searches).toEqual([])
-    // Another process looks, finds nothing yet, and refuses as well.
-    expect(await codeOf(logged()(request(u(3)), record))).toBe('IDEMPOTENCY_IN_FLIGHT')
-    expect(searches).toEqual([`soon after ${u(1)}`])
-    resolve(await sign(u(1)))
-    expect(await first).toEqual(answered(u(1)))
-    expect(await codeOf(run(request(u(4)), record))).toBe('IDEMPOTENCY_IN_FLIGHT')
-    expect(searches).toEqual([`soon after ${u(1)}`, `soon after ${u(1)}`])
+    // Another process searches, finds nothing, and refuses.
+    expect(await codeOf(sendRecorded(open(), 3))).toBe(IN_FLIGHT)
+    expect(searches).toEqual([`recent ${u(1)}`])
+    first.end()
+    expect(await first.answer).toEqual(answered(1))
+    expect(await codeOf(sendRecorded(run, 4))).toBe(IN_FLIGHT)
+    expect(searches).toEqual([`recent ${u(1)}`, `recent ${u(1)}`])
   })
 
-  test('are not looked for by the process that was cut off with them until their claim has ended', async () => {
-    const run = logged()
-    expect(
-      await codeOf(
-        run(request(u(1)), async (uuid, onDispatch) => {
-          await record(uuid, onDispatch)
-          throw new DeadlineExceededError()
-        }),
-      ),
-    ).toBe('DEADLINE_EXCEEDED')
-    expect(await codeOf(run(request(u(2)), record))).toBe('IDEMPOTENCY_IN_FLIGHT')
-    expect(searches).toEqual([])
-    // After a restart nothing is known of it: it is looked for.
-    expect(await logged()(request(u(3)), record)).toEqual(answered(u(1), true))
-    temporary.clock.advance(CLAIM_SECONDS)
-    expect(await run(request(u(4)), record)).toEqual(answered(u(1), true))
-    expect(searches).toEqual([`soon after ${u(1)}`, `all ${u(1)}`])
-  })
-
-  test('are repeated to nobody who sends another body', async () => {
-    const run = logged()
-    await run(request(u(1)), record)
-    expect(await codeOf(run(request(u(2), { body: 'other' }), record))).toBe('IDEMPOTENCY_MISMATCH')
-    temporary.clock.advance(CLAIM_SECONDS)
-    expect(await codeOf(run(request(u(2), { body: 'other' }), record))).toBe('IDEMPOTENCY_MISMATCH')
-    expect(searches).toEqual([])
-  })
-
-  test('whose attestation lives long keep their key as long, from before it is signed', async () => {
-    let keptAtSigning = 0
-    const work = async (uuid: string, onDispatch: OnDispatch): Promise<FreshAnswer> => {
-      await onDispatch(3_600)
-      keptAtSigning = await keptSeconds()
-      return sign(uuid)
+  test('is not searched after a timeout in the same process until the claim ends', async () => {
+    const run = open()
+    const recordAndTimeOut: Work = async (uuid, onDispatch) => {
+      await record(uuid, onDispatch)
+      throw new DeadlineExceededError()
     }
-    await logged()(request(u(1)), work)
-    expect(keptAtSigning).toBe(CLAIM_SECONDS + 3_600 + 60)
+    expect(await codeOf(send(run, 1, {}, recordAndTimeOut))).toBe('DEADLINE_EXCEEDED')
+    expect(await codeOf(sendRecorded(run, 2))).toBe(IN_FLIGHT)
+    expect(searches).toEqual([])
+    // A restarted process does not know the request, and searches.
+    expect(await sendRecorded(open(), 3)).toEqual(answered(1, true))
+    temporary.clock.advance(CLAIM_SECONDS)
+    expect(await sendRecorded(run, 4)).toEqual(answered(1, true))
+    expect(searches).toEqual([`recent ${u(1)}`, `all ${u(1)}`])
   })
 
-  test('whose key can’t be kept as long are not signed', async () => {
+  test('is not repeated for another body', async () => {
+    const run = open()
+    await sendRecorded(run, 1)
+    expect(await codeOf(sendRecorded(run, 2, { body: 'other' }))).toBe(MISMATCH)
+    temporary.clock.advance(CLAIM_SECONDS)
+    expect(await codeOf(sendRecorded(run, 2, { body: 'other' }))).toBe(MISMATCH)
+    expect(searches).toEqual([])
+  })
+
+  test('with a long-lived attestation keeps its key as long, from before it is signed', async () => {
+    let kept = 0
+    await send(open(), 1, {}, async (uuid, onDispatch) => {
+      await onDispatch(3_600)
+      kept = await keptSeconds()
+      return sign(uuid)
+    })
+    expect(kept).toBe(CLAIM_SECONDS + 3_600 + 60)
+  })
+
+  test('is not signed if its key cannot be kept as long', async () => {
     failing = 'mark'
-    expect(
-      await codeOf(
-        logged()(request(u(1)), async (uuid, onDispatch) => {
-          await onDispatch(3_600)
-          return record(uuid, onDispatch)
-        }),
-      ),
-    ).toBe('DEPENDENCY_UNAVAILABLE')
+    const work: Work = async (uuid, onDispatch) => {
+      await onDispatch(3_600)
+      return record(uuid, onDispatch)
+    }
+    expect(await codeOf(send(open(), 1, {}, work))).toBe('DEPENDENCY_UNAVAILABLE')
     expect(log.size).toBe(0)
-    // What lives no longer than a claim is kept anyway needs no second write.
-    expect(await logged()(request(u(2)), record)).toEqual(answered(u(2)))
+    // A claim is kept longer than this attestation, without a second write.
+    expect(await sendRecorded(open(), 2)).toEqual(answered(2))
     expect(await keptSeconds()).toBe(CLAIM_SECONDS + KEEP_SECONDS)
   })
 
-  test('that are asked for again and again are forgotten in their time all the same', async () => {
-    const run = logged()
-    await run(request(u(1)), record)
+  test('expires despite repeated retries', async () => {
+    const run = open()
+    await sendRecorded(run, 1)
     for (let seconds = 0; seconds < CLAIM_SECONDS + KEEP_SECONDS; seconds += CLAIM_SECONDS) {
-      expect(await run(request(u(2)), record)).toEqual(answered(u(1), true))
+      expect(await sendRecorded(run, 2)).toEqual(answered(1, true))
       temporary.clock.advance(CLAIM_SECONDS)
     }
-    expect(await run(request(u(3)), record)).toEqual(answered(u(3)))
+    expect(await sendRecorded(run, 3)).toEqual(answered(3))
   })
 
-  test('of a request that was taken over and recorded nothing are signed under its uuid, which is kept from then on', async () => {
-    const run = logged()
-    await cutOff(run, request(u(1)))
+  test('of a takeover without a record is signed under the first uuid, whose time starts again', async () => {
+    const run = open()
+    await abandon(run, 1)
     temporary.clock.advance(KEEP_SECONDS - 10)
-    expect(await run(request(u(2)), record)).toEqual(answered(u(1)))
+    expect(await sendRecorded(run, 2)).toEqual(answered(1))
     expect(searches).toEqual([`all ${u(1)}`])
     expect(await keptSeconds()).toBe(CLAIM_SECONDS + LIFETIME_SECONDS + 60)
   })
 })
 
-describe('over nodes', () => {
-  /** What each node has in its decision log. */
+describe('with several nodes', () => {
+  /** The decision log of each node. */
   let logs: Map<string, Map<string, FreshAnswer>>
-  const nodeMemory = (node: string): NodeMemory =>
+  const memoryOfNode = (node: string): NodeMemory =>
     memoryOf(async ({ uuid }) => {
       const answer = logs.get(node)?.get(uuid)
       return answer === undefined ? { outcome: 'nothing' } : { outcome: 'decided', answer }
     }, node)
-  const nodeGuard = (node: string) => guard(nodeMemory(node))
-  /** Signs and records, and is cut off before the answer is stored. */
-  const signAndDie =
-    (node: string) =>
-    async (uuid: string, onDispatch: OnDispatch): Promise<FreshAnswer> => {
-      await onDispatch(LIFETIME_SECONDS)
-      logs.set(node, new Map([[uuid, await sign(uuid)]]))
+  const on = (node: string) => guard(memoryOfNode(node))
+  /** Signs and records, and times out before the answer is stored. */
+  const recordAndTimeOut =
+    (node: string): Work =>
+    async (uuid, onDispatch) => {
+      logs.set(node, new Map([[uuid, await dispatchAndSign(uuid, onDispatch)]]))
       throw new DeadlineExceededError()
     }
-  const retryAfter = async (run: Promise<unknown>): Promise<number | null> => {
-    const error = await run.then(
-      () => null,
-      (cause: unknown) => cause,
-    )
-    return error instanceof CountersignError && error.code === 'IDEMPOTENCY_IN_FLIGHT'
-      ? (error.retryAfterSeconds ?? null)
-      : null
-  }
   const tellerOf = (node: string) =>
     createClaimTeller({
-      memory: nodeMemory(node),
+      memory: memoryOfNode(node),
       claims: temporary.store.idempotency,
       clock: temporary.clock,
       claimSeconds: CLAIM_SECONDS,
@@ -727,177 +664,152 @@ describe('over nodes', () => {
     logs = new Map()
   })
 
-  test('what a lost node may have signed is signed elsewhere under another uuid, once it can be used no more', async () => {
-    await codeOf(nodeGuard('one')(request(u(1)), signAndDie('one')))
+  test('a request that a lost node may have signed gets another uuid elsewhere once that attestation expired', async () => {
+    await codeOf(send(on('one'), 1, {}, recordAndTimeOut('one')))
     temporary.clock.advance(CLAIM_SECONDS + 5)
-    const two = nodeGuard('two')
-    expect(await retryAfter(two(request(u(2)), sign))).toBe(USABLE_SECONDS - 5)
+    expect(await retryAfter(send(on('two'), 2))).toBe(USABLE_SECONDS - 5)
     temporary.clock.advance(USABLE_SECONDS - 5)
-    expect(await two(request(u(3)), sign)).toEqual(answered(u(3)))
-    expect(await nodeGuard('one')(request(u(4)), sign)).toEqual(answered(u(3), true))
+    expect(await send(on('two'), 3)).toEqual(answered(3))
+    expect(await send(on('one'), 4)).toEqual(answered(3, true))
   })
 
-  test('what a node that is back recorded is answered everywhere', async () => {
-    await codeOf(nodeGuard('one')(request(u(1)), signAndDie('one')))
+  test('a record of a returned node is answered everywhere', async () => {
+    await codeOf(send(on('one'), 1, {}, recordAndTimeOut('one')))
     await tellerOf('one').pass()
-    // Nothing is told of a claim whose request may still be under way.
-    expect(await codeOf(nodeGuard('two')(request(u(2)), sign))).toBe('IDEMPOTENCY_IN_FLIGHT')
+    // The teller reports no claim whose request may still be running.
+    expect(await codeOf(send(on('two'), 2))).toBe(IN_FLIGHT)
     temporary.clock.advance(CLAIM_SECONDS)
     await tellerOf('two').pass()
-    expect(await codeOf(nodeGuard('two')(request(u(2)), sign))).toBe('IDEMPOTENCY_IN_FLIGHT')
+    expect(await codeOf(send(on('two'), 2))).toBe(IN_FLIGHT)
     await tellerOf('one').pass()
-    expect(await nodeGuard('two')(request(u(2)), sign)).toEqual(answered(u(1), true))
+    expect(await send(on('two'), 2)).toEqual(answered(1, true))
   })
 
-  test('where a node that is back recorded nothing, the next request is a new one', async () => {
-    await cutOff(nodeGuard('one'), request(u(1)))
-    const one = tellerOf('one')
-    await one.pass()
-    // Another process of the node may be older than this one, and still work on it.
-    expect(await codeOf(nodeGuard('two')(request(u(2)), sign))).toBe('IDEMPOTENCY_IN_FLIGHT')
+  test('the next request is new if a returned node has no record', async () => {
+    await abandon(on('one'), 1)
+    const teller = tellerOf('one')
+    await teller.pass()
+    // An older process of the node may still be working on the request.
+    expect(await codeOf(send(on('two'), 2))).toBe(IN_FLIGHT)
     temporary.clock.advance(CLAIM_SECONDS)
-    await one.pass()
-    expect(await nodeGuard('two')(request(u(2)), sign)).toEqual(answered(u(2)))
+    await teller.pass()
+    expect(await send(on('two'), 2)).toEqual(answered(2))
   })
 
-  test('claims without a record don’t keep the others waiting', async () => {
-    for (let index = 0; index < 120; index += 1) {
-      await codeOf(
-        nodeGuard('one')(request(u(index), { header: `lost-${index}` }), failWith(new DeadlineExceededError())),
-      )
-    }
+  test('claims without a record do not delay others', async () => {
+    for (let index = 0; index < 120; index += 1) await timeOut(on('one'), index, { header: `lost-${index}` })
     temporary.clock.advance(1)
-    await codeOf(nodeGuard('one')(request(u(200)), signAndDie('one')))
+    await codeOf(send(on('one'), 200, {}, recordAndTimeOut('one')))
     temporary.clock.advance(CLAIM_SECONDS)
-    const one = tellerOf('one')
-    await one.pass()
-    await one.pass()
-    expect(await nodeGuard('two')(request(u(201)), sign)).toEqual(answered(u(200), true))
+    const teller = tellerOf('one')
+    await teller.pass()
+    await teller.pass()
+    expect(await send(on('two'), 201)).toEqual(answered(200, true))
   })
 
   test.each([CLAIM_SECONDS, 3_600])(
-    'a node leaves alone what any of its processes works on, though the clock steps by %p s',
+    'a running request of any process of a node is left alone if the clock steps by %p s',
     async (seconds) => {
       const teller = tellerOf('one')
       await teller.pass()
       temporary.clock.advance(2 * CLAIM_SECONDS)
       await teller.pass()
-      const held = Promise.withResolvers<void>()
-      const dispatched = Promise.withResolvers<void>()
-      const slow = nodeGuard('one')(request(u(1)), async (uuid, onDispatch) => {
-        await onDispatch(LIFETIME_SECONDS)
-        dispatched.resolve()
-        await held.promise
-        return sign(uuid)
-      })
-      await dispatched.promise
+      const slow = await hold(on('one'), 1)
       temporary.clock.step(seconds)
       for (let passed = 0; passed < CLAIM_SECONDS - 1; passed += 1) {
         await teller.pass()
         temporary.clock.advance(1)
       }
       await teller.pass()
-      expect(await codeOf(nodeGuard('two')(request(u(2)), sign))).toBe('IDEMPOTENCY_IN_FLIGHT')
-      held.resolve()
-      expect(await slow).toEqual(answered(u(1)))
-      expect(await nodeGuard('two')(request(u(2)), sign)).toEqual(answered(u(1), true))
+      expect(await codeOf(send(on('two'), 2))).toBe(IN_FLIGHT)
+      slow.end()
+      expect(await slow.answer).toEqual(answered(1))
+      expect(await send(on('two'), 2)).toEqual(answered(1, true))
     },
   )
 
-  test('what was cut off before the clock stepped is settled a claim’s time after the step', async () => {
+  test('a request that timed out before a clock step is settled one claim time after the step', async () => {
     const teller = tellerOf('one')
     await teller.pass()
-    await codeOf(nodeGuard('one')(request(u(1)), failWith(new DeadlineExceededError())))
+    await timeOut(on('one'), 1)
     temporary.clock.step(CLAIM_SECONDS)
     for (let passed = 0; passed <= CLAIM_SECONDS; passed += 1) {
       temporary.clock.advance(1)
       await teller.pass()
     }
-    expect(await nodeGuard('two')(request(u(2)), sign)).toEqual(answered(u(2)))
+    expect(await send(on('two'), 2)).toEqual(answered(2))
   })
 
-  test('what was not dispatched is signed elsewhere at once, and no more by its first node', async () => {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const started = Promise.withResolvers<void>()
-    const signed: string[] = []
-    const slow = nodeGuard('one')(request(u(1)), async (uuid, onDispatch) => {
-      started.resolve()
-      await promise
-      await onDispatch(LIFETIME_SECONDS)
-      signed.push(uuid)
-      return sign(uuid)
-    })
-    await started.promise
+  test('a request that was not dispatched is signed elsewhere, and not by its first node', async () => {
+    const slow = await hold(on('one'), 1, 'after')
     temporary.clock.advance(CLAIM_SECONDS)
-    expect(await nodeGuard('two')(request(u(2)), sign)).toEqual(answered(u(2)))
-    resolve()
-    expect(await codeOf(slow)).toBe('IDEMPOTENCY_IN_FLIGHT')
-    expect(signed).toEqual([])
+    expect(await send(on('two'), 2)).toEqual(answered(2))
+    slow.end()
+    expect(await codeOf(slow.answer)).toBe(IN_FLIGHT)
+    expect(slow.signed).toEqual([])
   })
 
-  test('where the dispatch can’t be noted nothing is signed, and the key is free again', async () => {
+  test('a dispatch that cannot be stored prevents the signature and frees the key', async () => {
     failing = 'mark'
-    const run = nodeGuard('one')
-    let dispatched = false
-    const work = async (uuid: string, onDispatch: OnDispatch): Promise<FreshAnswer> => {
+    const run = on('one')
+    let isDispatched = false
+    const work: Work = async (uuid, onDispatch) => {
       await onDispatch(LIFETIME_SECONDS)
-      dispatched = true
+      isDispatched = true
       return sign(uuid)
     }
-    expect(await codeOf(run(request(u(1)), work))).toBe('DEPENDENCY_UNAVAILABLE')
-    expect(dispatched).toBe(false)
+    expect(await codeOf(send(run, 1, {}, work))).toBe('DEPENDENCY_UNAVAILABLE')
+    expect(isDispatched).toBe(false)
     failing = null
-    expect(await run(request(u(2)), work)).toEqual(answered(u(2)))
+    expect(await send(run, 2, {}, work)).toEqual(answered(2))
   })
 
-  test('a uuid of which it is not known since when it was used is looked for a day back', async () => {
-    const sinceSeconds: number[] = []
-    const recall: NodeMemory['recall'] = async ({ sinceSeconds: since }) => {
-      sinceSeconds.push(temporary.clock.unixSeconds() - since)
+  test('a uuid without the time of its first use is searched for one day back', async () => {
+    const ages: number[] = []
+    const recall: NodeMemory['recall'] = async ({ sinceSeconds }) => {
+      ages.push(temporary.clock.unixSeconds() - sinceSeconds)
       return { outcome: 'nothing' }
     }
     const run = guard(memoryOf(recall, 'node one'))
-    for (const unknown of [true, false]) {
-      const header = `unknown ${unknown}`.replace(' ', '-')
-      await cutOff(run, request(u(1), { header }))
-      if (unknown) await temporary.store.database.execute('UPDATE idempotency SET uuid_since_seconds = 0', [])
-      await run(request(u(2), { header }), sign)
+    for (const header of ['unknown', 'known']) {
+      await abandon(run, 1, { header })
+      if (header === 'unknown')
+        await temporary.store.database.execute('UPDATE idempotency SET uuid_since_seconds = 0', [])
+      await send(run, 2, { header })
     }
-    expect(sinceSeconds).toEqual([86_400, CLAIM_SECONDS])
+    expect(ages).toEqual([86_400, CLAIM_SECONDS])
   })
 
-  test('what the store itself knows of is taken over on any node with its uuid', async () => {
-    // A guard without a memory: for sessions.
-    await cutOff(guard(), request(u(1)))
-    expect(await guard()(request(u(2)), sign)).toEqual(answered(u(1)))
+  test('requests without a decision log, such as sessions, keep their uuid on any node', async () => {
+    await abandon(guard(), 1)
+    expect(await send(guard(), 2)).toEqual(answered(1))
   })
 })
 
 describe('a store that fails', () => {
-  test('at the claim: nothing runs', async () => {
+  test('at the claim prevents any work', async () => {
     failing = 'claim'
     let runs = 0
-    const run = guard()(request(u(1)), async (uuid) => {
+    const refused = send(guard(), 1, {}, async (uuid) => {
       runs += 1
       return sign(uuid)
     })
-    expect(await codeOf(run)).toBe('DEPENDENCY_UNAVAILABLE')
-    expect(runs).toBe(0)
+    expect([await codeOf(refused), runs]).toEqual(['DEPENDENCY_UNAVAILABLE', 0])
   })
 
-  test('at the end: the answer is given, the failure reported, and a retry has the same uuid', async () => {
+  test('at the end is reported; the request is answered, and a retry has the same uuid', async () => {
     failing = 'complete'
     const run = guard()
-    expect(await run(request(u(1)), sign)).toEqual(answered(u(1)))
+    expect(await send(run, 1)).toEqual(answered(1))
     expect(reports).toHaveLength(1)
     failing = null
     temporary.clock.advance(CLAIM_SECONDS)
-    expect(await run(request(u(2)), sign)).toEqual(answered(u(1)))
+    expect(await send(run, 2)).toEqual(answered(1))
   })
 
-  test('at the release: the error is the one of the request', async () => {
+  test('at the release is reported, and the request fails with its own error', async () => {
     failing = 'release'
-    expect(await codeOf(guard()(request(u(1)), failWith(new FieldMissingError('to'))))).toBe('MISSING_REQUIRED_FIELD')
+    expect(await codeOf(send(guard(), 1, {}, failWith(new FieldMissingError('to'))))).toBe('MISSING_REQUIRED_FIELD')
     expect(reports).toHaveLength(1)
   })
 })

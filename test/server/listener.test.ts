@@ -1,4 +1,4 @@
-// Paths and methods of a listener's routes, in cases that no listener of the service has on its own.
+// Paths and methods of a listener's routes, in cases that no listener of the service covers.
 import { afterAll, expect, test } from 'bun:test'
 import { type AnyElysia, Elysia } from 'elysia'
 import { fixedError } from '../../src/domain/errors.ts'
@@ -46,26 +46,26 @@ const answer = async (method: string, path: string): Promise<string> => {
   return `${status} ${headers.get('allow') ?? ''}`.trim()
 }
 
-test('a literal segment precedes a parameter for every method', async () => {
-  expect(await answer('POST', '/things/search')).toBe('200')
-  expect(await answer('GET', '/things/search')).toBe('405 POST')
-  expect(await answer('DELETE', '/things/search')).toBe('405 POST')
-  expect(await answer('DELETE', '/things/other')).toBe('204')
-  expect(await answer('PATCH', '/things/other')).toBe('405 GET, DELETE')
-  expect(await answer('PATCH', '/things/')).toBe('404')
-})
+test.each([
+  ['POST', '/things/search', '200'],
+  ['GET', '/things/search', '405 POST'],
+  ['DELETE', '/things/search', '405 POST'],
+  ['DELETE', '/things/other', '204'],
+  ['PATCH', '/things/other', '405 GET, DELETE'],
+  ['PATCH', '/things/', '404'],
+  // This listener answers HEAD for pages only.
+  ['HEAD', '/things/other', '405 GET, DELETE'],
+  ['HEAD', '/page', '200'],
+  ['POST', '/page', '405 GET'],
+])('%s %s is %s, because a literal segment precedes a parameter', async (method, path, expected) =>
+  expect(await answer(method, path)).toBe(expected),
+)
 
-test('a method that Bun finds no routes by is 405', async () => {
+test('a method that Bun does not route is 405', async () => {
   const head = 'HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
   const received = await exchange(Number(new URL(listener.url).port), `PROPFIND /things/search ${head}`)
   expect(received).toStartWith('HTTP/1.1 405')
   expect(received).toMatch(/^allow: POST\r$/im)
-})
-
-test('HEAD is 405 if the listener does not answer it, except for pages', async () => {
-  expect(await answer('HEAD', '/things/other')).toBe('405 GET, DELETE')
-  expect(await answer('HEAD', '/page')).toBe('200')
-  expect(await answer('POST', '/page')).toBe('405 GET')
 })
 
 test('an error of a route keeps its own text', async () => {
@@ -73,7 +73,7 @@ test('an error of a route keeps its own text', async () => {
   expect(await response.json()).toMatchObject({ status: 404, detail: 'there is no such subject' })
 })
 
-test('two routes for the same requests are refused at the start', () => {
+test('two routes for the same requests prevent the start', () => {
   const app = new Elysia().get('/things/:thing', () => 'one').get('/things/:other', () => 'two')
   expect(() => start(app)).toThrow('/things/: has two routes for one method')
 })
@@ -93,7 +93,7 @@ test.each([
 const CHUNKED = 'HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n'
 
 test.each(['GET /things/one', 'POST /things/search', 'GET /missing', 'GET /page', 'POST /nothing', 'POST /refuse'])(
-  'a chunked body that is not read to its end ends with the answer: %s',
+  'an unread chunked body ends with the answer: %s',
   async (line) => {
     const received = await exchange(Number(new URL(listener.url).port), `${line} ${CHUNKED}`)
     expect(received).toMatch(/^HTTP\/1\.1 [24]0/)
@@ -101,7 +101,7 @@ test.each(['GET /things/one', 'POST /things/search', 'GET /missing', 'GET /page'
   },
 )
 
-test('a chunked body that is read leaves the connection open', async () => {
+test('a chunked body that is read keeps the connection open', async () => {
   const body = new ReadableStream({
     start: (controller) => {
       controller.enqueue('text')

@@ -1,4 +1,4 @@
-// Time that moves only when a test says so.
+// Clocks and timers that only tests move.
 import type { Clock, Timers } from '../../src/lib/time.ts'
 
 export interface ManualClock extends Clock {
@@ -18,9 +18,9 @@ export const createManualClock = (startSeconds = 1_700_000_000): ManualClock => 
 }
 
 export interface ManualTimers extends Pick<Timers, 'after'> {
-  /** Milliseconds that the timer was set for; null when none is set. */
+  /** The delay of the timer in milliseconds; null if no timer is set. */
   delayMs(): number | null
-  /** How often a timer was set. */
+  /** How many times a timer was set. */
   sets(): number
   fire(): void
 }

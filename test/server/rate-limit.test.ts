@@ -1,14 +1,18 @@
+// The rate limit of one process: bursts, refills, costs, and properties of its headers.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createRateLimiter, RateExceededError, type RateLimitState } from '../../src/server/rate-limit.ts'
 import { createManualClock } from './manual-clock.ts'
 
-const principal = (requestsPerSecond: number, burst: number, keyId = 'key') => ({
-  keyId,
-  rateLimit: { requestsPerSecond, burst },
-})
+const principal = (requestsPerSecond: number, burst: number, keyId = 'key') => {
+  return { keyId, rateLimit: { requestsPerSecond, burst } }
+}
+const setUp = (settings = {}) => {
+  const clock = createManualClock()
+  return { clock, limiter: createRateLimiter({ clock, ...settings }) }
+}
 
-/** The state when granted, the error when not. */
+/** The state if tokens are granted, or the error. */
 const attempt = (take: () => RateLimitState | null): RateLimitState | RateExceededError | null => {
   try {
     return take()
@@ -19,23 +23,21 @@ const attempt = (take: () => RateLimitState | null): RateLimitState | RateExceed
 }
 
 describe('the rate limit', () => {
-  test('no limit: nothing to tell', () => {
-    const limiter = createRateLimiter({ clock: createManualClock() })
-    expect(limiter.take({ keyId: 'key', rateLimit: null })).toBeNull()
+  test('has no state for a key without a limit', () => {
+    expect(setUp().limiter.take({ keyId: 'key', rateLimit: null })).toBeNull()
   })
 
-  test('a burst, then 429, then one more for each refilled token', () => {
-    const clock = createManualClock()
-    const limiter = createRateLimiter({ clock })
+  test('grants a burst, and then one request per refilled token', () => {
+    const { clock, limiter } = setUp()
     const key = principal(2, 3)
-    expect(limiter.take(key)).toEqual({ requestsPerSecond: 2, limit: 3, remaining: 2, resetSeconds: 1 })
-    expect(limiter.take(key)).toEqual({ requestsPerSecond: 2, limit: 3, remaining: 1, resetSeconds: 1 })
-    expect(limiter.take(key)).toEqual({ requestsPerSecond: 2, limit: 3, remaining: 0, resetSeconds: 2 })
+    const state = { requestsPerSecond: 2, limit: 3 }
+    expect(limiter.take(key)).toEqual({ ...state, remaining: 2, resetSeconds: 1 })
+    expect(limiter.take(key)).toEqual({ ...state, remaining: 1, resetSeconds: 1 })
+    expect(limiter.take(key)).toEqual({ ...state, remaining: 0, resetSeconds: 2 })
     const refused = attempt(() => limiter.take(key)) as RateExceededError
     expect(refused).toBeInstanceOf(RateExceededError)
-    expect(refused.code).toBe('RATE_LIMITED')
-    expect(refused.retryAfterSeconds).toBe(1)
-    expect(refused.state).toEqual({ requestsPerSecond: 2, limit: 3, remaining: 0, resetSeconds: 2 })
+    expect([refused.code, refused.retryAfterSeconds]).toEqual(['RATE_LIMITED', 1])
+    expect(refused.state).toEqual({ ...state, remaining: 0, resetSeconds: 2 })
     clock.advance(499)
     expect(attempt(() => limiter.take(key))).toBeInstanceOf(RateExceededError)
     clock.advance(1)
@@ -44,23 +46,21 @@ describe('the rate limit', () => {
     expect(limiter.take(key)?.remaining).toBe(2)
   })
 
-  test('of several that are wanted as many are granted as there are, and the rest is refused', () => {
-    const clock = createManualClock()
-    const limiter = createRateLimiter({ clock })
+  test('grants a part of a batch, and refuses the rest', () => {
+    const { clock, limiter } = setUp()
     const key = principal(2, 5)
     expect(limiter.takeSome(key, 3)).toMatchObject({ granted: 3, state: { remaining: 2 }, refusal: null })
     const some = limiter.takeSome(key, 7)
     expect(some).toMatchObject({ granted: 2, state: { remaining: 0 } })
-    // The five that are missing take two and a half seconds.
+    // The five missing tokens take two and a half seconds.
     expect(some.refusal?.retryAfterSeconds).toBe(3)
     expect(limiter.takeSome(key, 1)).toMatchObject({ granted: 0 })
     clock.advance(500)
     expect(limiter.takeSome(key, 1)).toMatchObject({ granted: 1, refusal: null })
   })
 
-  test('a token refilled in parts is a whole token', () => {
-    const clock = createManualClock()
-    const limiter = createRateLimiter({ clock })
+  test('adds up parts of a token', () => {
+    const { clock, limiter } = setUp()
     const key = principal(1, 1)
     limiter.take(key)
     for (let part = 1; part < 10; part++) {
@@ -71,21 +71,21 @@ describe('the rate limit', () => {
     expect(limiter.take(key)?.remaining).toBe(0)
   })
 
-  test('keys do not share', () => {
-    const limiter = createRateLimiter({ clock: createManualClock() })
+  test('is separate for each key', () => {
+    const { limiter } = setUp()
     limiter.take(principal(1, 1, 'a'))
     expect(attempt(() => limiter.take(principal(1, 1, 'a')))).toBeInstanceOf(RateExceededError)
     expect(limiter.take(principal(1, 1, 'b'))?.remaining).toBe(0)
   })
 
-  test('a limit that was changed applies at once', () => {
-    const limiter = createRateLimiter({ clock: createManualClock() })
+  test('applies a change immediately', () => {
+    const { limiter } = setUp()
     limiter.take(principal(1, 100))
     expect(limiter.take(principal(1, 5))).toMatchObject({ limit: 5, remaining: 4 })
   })
 
-  test('a cost of several tokens is taken whole or not at all', () => {
-    const limiter = createRateLimiter({ clock: createManualClock() })
+  test('grants a cost of several tokens completely or not at all', () => {
+    const { limiter } = setUp()
     const key = principal(1, 10)
     expect(limiter.take(key, 7)?.remaining).toBe(3)
     const refused = attempt(() => limiter.take(key, 4)) as RateExceededError
@@ -93,8 +93,8 @@ describe('the rate limit', () => {
     expect(limiter.take(key, 3)?.remaining).toBe(0)
   })
 
-  test('buckets are bounded: the least recently used goes, and starts full again', () => {
-    const limiter = createRateLimiter({ clock: createManualClock(), bucketsMax: 2 })
+  test('drops the least recently used key if there are too many keys', () => {
+    const { limiter } = setUp({ bucketsMax: 2 })
     limiter.take(principal(1, 1, 'a'))
     limiter.take(principal(1, 1, 'b'))
     limiter.take(principal(1, 1, 'c'))
@@ -103,23 +103,20 @@ describe('the rate limit', () => {
   })
 })
 
-describe('laws', () => {
+describe('a property', () => {
   const limits = fc.record({
     requestsPerSecond: fc.integer({ min: 1, max: 2_000 }),
     burst: fc.integer({ min: 1, max: 50 }),
   })
   const steps = fc.array(
     fc.record({ waitMs: fc.oneof(fc.constant(0), fc.nat(3_000)), cost: fc.integer({ min: 1, max: 5 }) }),
-    {
-      maxLength: 200,
-    },
+    { maxLength: 200 },
   )
 
-  test('over any time no more than burst + rate × time; what is told is within its range', () => {
+  test('at most burst + rate × time is granted, and the state is within its range', () => {
     fc.assert(
       fc.property(limits, steps, ({ requestsPerSecond, burst }, attempts) => {
-        const clock = createManualClock()
-        const limiter = createRateLimiter({ clock })
+        const { clock, limiter } = setUp()
         let granted = 0
         for (const { waitMs, cost } of attempts) {
           clock.advance(waitMs)
@@ -137,11 +134,10 @@ describe('laws', () => {
     )
   })
 
-  test('after Retry-After the same request is granted, and RateLimit-Reset later the bucket is full', () => {
+  test('a request is granted after Retry-After, and the bucket is full after RateLimit-Reset', () => {
     fc.assert(
       fc.property(limits, steps, ({ requestsPerSecond, burst }, attempts) => {
-        const clock = createManualClock()
-        const limiter = createRateLimiter({ clock })
+        const { clock, limiter } = setUp()
         const key = principal(requestsPerSecond, burst)
         for (const { waitMs, cost } of attempts) {
           clock.advance(waitMs)
@@ -152,7 +148,7 @@ describe('laws', () => {
             expect(attempt(() => limiter.take(key, affordable))).not.toBeInstanceOf(RateExceededError)
           }
         }
-        clock.advance(limiter.take(principal(requestsPerSecond, burst), 0)!.resetSeconds * 1000)
+        clock.advance(limiter.take(key, 0)!.resetSeconds * 1000)
         expect(limiter.take(key, burst)?.remaining).toBe(0)
       }),
       { numRuns: 200 },

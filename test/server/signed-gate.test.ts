@@ -1,4 +1,4 @@
-// What a stranger can make the service do at a path of signed messages, before any signature is checked.
+// Requests from unknown senders at a path of signed messages, before their signature is checked.
 import { afterAll, beforeEach, expect, test } from 'bun:test'
 import { currentCaller } from '../../src/lib/caller.ts'
 import { systemClock } from '../../src/lib/time.ts'
@@ -9,7 +9,7 @@ import { createSignedGate } from '../../src/server/signed-gate.ts'
 
 const deadlines = createDeadlines({ clock: systemClock, durationMs: 25_000 })
 const networks: (string | undefined)[] = []
-/** Resolves when the pacer lets refusals leave. */
+/** Resolves when the pacer releases refusals. */
 let turn = Promise.resolve()
 let arrivals = 0
 
@@ -54,20 +54,20 @@ beforeEach(() => {
 })
 afterAll(() => deadlines.stop())
 
-test('a sender is looked up in the turns of the client’s network', async () => {
+test('the lookup of a sender belongs to the client’s network', async () => {
   await send('x', '2001:db8::1')
   await send('x', '10.0.0.1', { 'x-forwarded-for': '192.0.2.7' })
   expect(networks).toEqual(['2001:db8::/64', '192.0.2.7'])
 })
 
-test('a body is read of a known sender only, and both get the same response', async () => {
+test('only the body of a known sender is read, and all senders get the same response', async () => {
   const stranger = await send('x')
   const known = await send('known')
   expect([stranger.isRead, known.isRead]).toEqual([false, true])
   expect([stranger.status, stranger.text]).toEqual([401, known.text])
 })
 
-test('a refusal leaves in the turns of refusals', async () => {
+test('a refusal waits for the pacer', async () => {
   const { promise, resolve } = Promise.withResolvers<void>()
   turn = promise
   arrivals = 0
