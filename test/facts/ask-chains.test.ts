@@ -1,5 +1,5 @@
-// A question to the chains about one wallet: each wallet has an answer of its own, kept for a block. What it does when a
-// node fails is in base-fee.test.ts.
+// Queries to chains about a wallet: each answer belongs to one wallet and one chain, and is cached for one block.
+// base-fee.test.ts covers failing nodes.
 import { expect, test } from 'bun:test'
 import { askChains } from '../../src/facts/ask-chains.ts'
 import { createManualClock } from '../server/manual-clock.ts'
@@ -7,8 +7,8 @@ import { NOTHING_ELSE, subjectOf, WALLET } from './fixtures.ts'
 
 const OTHER = `0x${'b2'.repeat(20)}`
 
-test('an answer about a wallet is not another wallet’s, nor another chain’s', async () => {
-  const asked: string[] = []
+test('an answer is not used for another wallet or another chain', async () => {
+  const queries: string[] = []
   const clock = createManualClock()
   const { ask, counts, serverOf } = askChains(
     {
@@ -25,8 +25,8 @@ test('an answer about a wallet is not another wallet’s, nor another chain’s'
       connect: (url) => ({
         request: async (method, [wallet]) => {
           if (method === 'eth_chainId') return url.includes('base') ? '0x2105' : '0x89'
-          asked.push(`${wallet} ${url}`)
-          return asked.length
+          queries.push(`${wallet} ${url}`)
+          return queries.length
         },
       }),
     },
@@ -38,7 +38,7 @@ test('an answer about a wallet is not another wallet’s, nor another chain’s'
   expect([await one, await other]).toEqual([{ sent: 1 }, { sent: 2 }])
   expect(await ask(subjectOf({ chain: { name: 'polygon', family: 'evm', chainId: 137 } }))).toEqual({ sent: 3 })
   expect([ask(subjectOf()), ask(subjectOf({ from: OTHER }))]).toEqual([{ sent: 1 }, { sent: 2 }])
-  expect(asked).toEqual([
+  expect(queries).toEqual([
     `${WALLET} https://base.example`,
     `${OTHER} https://base.example`,
     `${WALLET} https://polygon.example`,

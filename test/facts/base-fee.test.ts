@@ -1,4 +1,4 @@
-// The base fee of a chain's latest block, over nodes of the test's own.
+// The base fee of the latest block, from fake nodes.
 import { describe, expect, test } from 'bun:test'
 import { askBaseFee } from '../../src/facts/sources/base-fee.ts'
 import { createManualClock } from '../server/manual-clock.ts'
@@ -8,8 +8,8 @@ import { NOTHING_ELSE, subjectOf } from './fixtures.ts'
 interface FakeNode {
   chainId: string
   block: unknown
-  down: boolean
-  asked: string[]
+  isDown: boolean
+  methods: string[]
 }
 
 const A = 'https://a.example/key'
@@ -18,7 +18,12 @@ const B = 'https://b.example'
 const create = () => {
   const clock = createManualClock()
   const errors: (string | null)[] = []
-  const nodeOf = (): FakeNode => ({ chainId: '0x2105', block: { baseFeePerGas: '0x3b9aca00' }, down: false, asked: [] })
+  const nodeOf = (): FakeNode => ({
+    chainId: '0x2105',
+    block: { baseFeePerGas: '0x3b9aca00' },
+    isDown: false,
+    methods: [],
+  })
   const nodes: Record<string, FakeNode> = { [A]: nodeOf(), [B]: nodeOf() }
   const fees = askBaseFee({
     ...NOTHING_ELSE,
@@ -29,60 +34,56 @@ const create = () => {
     connect: (url) => ({
       request: async (method) => {
         const node = nodes[url]!
-        node.asked.push(method)
-        if (node.down) throw new Error('down')
+        node.methods.push(method)
+        if (node.isDown) throw new Error('down')
         return method === 'eth_chainId' ? node.chainId : node.block
       },
     }),
   })
-  const ask = (chain = 'base') => fees.ask(subjectOf({ chain: chainOf(chain) }))
-  return { ask, counts: () => fees.counts?.().get('base'), clock, errors, first: nodes[A]!, second: nodes[B]! }
+  const fee = (chain = 'base') => fees.ask(subjectOf({ chain: chainOf(chain) }))
+  return { fee, counts: () => fees.counts?.().get('base'), clock, errors, first: nodes[A]!, second: nodes[B]! }
 }
 
 describe('the base fee', () => {
-  test('is asked for once and kept for a block', async () => {
-    const { ask, counts, clock, first, second } = create()
-    const [one, other] = [ask(), ask()]
-    expect(await one).toEqual({ wei: '1000000000' })
-    expect(await other).toEqual({ wei: '1000000000' })
-    expect(ask()).toEqual({ wei: '1000000000' })
-    expect(first.asked).toEqual(['eth_chainId', 'eth_getBlockByNumber'])
+  test('is queried once and cached for one block', async () => {
+    const { fee, counts, clock, first, second } = create()
+    expect(await Promise.all([fee(), fee()])).toEqual([{ wei: '1000000000' }, { wei: '1000000000' }])
+    expect(fee()).toEqual({ wei: '1000000000' })
+    expect(first.methods).toEqual(['eth_chainId', 'eth_getBlockByNumber'])
     first.block = { baseFeePerGas: '0x7' }
     clock.advance(1_999)
-    expect(ask()).toEqual({ wei: '1000000000' })
+    expect(fee()).toEqual({ wei: '1000000000' })
     clock.advance(1)
-    expect(await ask()).toEqual({ wei: '7' })
-    expect(second.asked).toEqual([])
+    expect(await fee()).toEqual({ wei: '7' })
+    expect(second.methods).toEqual([])
     expect(counts()).toMatchObject({ kept: 2, answered: 2, failed: 0 })
   })
 
-  test('is exact beyond 2^53', async () => {
-    const { ask, first } = create()
-    first.block = { baseFeePerGas: '0x20000000000001' }
-    expect(await ask()).toEqual({ wei: '9007199254740993' })
+  test.each([
+    ['exact beyond 2^53', { baseFeePerGas: '0x20000000000001' }, '9007199254740993'],
+    ['null on a chain without base fees', { number: '0x1' }, null],
+  ])('is %s', async (_name, block, wei) => {
+    const { fee, first } = create()
+    first.block = block
+    expect(await fee()).toEqual({ wei })
   })
 
-  test('is none on a chain without base fees', async () => {
-    const { ask, first } = create()
-    first.block = { number: '0x1' }
-    expect(await ask()).toEqual({ wei: null })
-  })
-
-  test('comes from the next node when one is down, of another chain or talks nonsense', async () => {
-    for (const change of [{ down: true }, { chainId: '0x1' }, { block: { baseFeePerGas: '0x' } }, { block: null }]) {
-      const { ask, first, errors } = create()
+  test.each([{ isDown: true }, { chainId: '0x1' }, { block: { baseFeePerGas: '0x' } }, { block: null }])(
+    'comes from the next node if a node has %j',
+    async (change) => {
+      const { fee, first, errors } = create()
       Object.assign(first, change)
-      expect(await ask()).toEqual({ wei: '1000000000' })
+      expect(await fee()).toEqual({ wei: '1000000000' })
       expect(errors).toEqual([A])
-    }
-  })
+    },
+  )
 
-  test('can’t be had when no node tells it, nor of a chain that nobody reads', async () => {
-    const { ask, first, second, counts } = create()
-    first.down = true
-    second.down = true
-    expect(await ask()).toBeNull()
+  test('is unavailable if all nodes are down, and on a chain without an RPC endpoint', async () => {
+    const { fee, first, second, counts } = create()
+    first.isDown = true
+    second.isDown = true
+    expect(await fee()).toBeNull()
     expect(counts()).toMatchObject({ answered: 0, failed: 1 })
-    expect(ask('solana')).toBeNull()
+    expect(fee('solana')).toBeNull()
   })
 })

@@ -1,4 +1,4 @@
-// The latest block: kept for a block time, read once for all who ask, and never from a node that stalls or makes it up.
+// The latest block: cached for one block time, read once for concurrent requests, and not from stalled or lying nodes.
 import { afterEach, describe, expect, test } from 'bun:test'
 import { DependencyUnavailableError } from '../../src/domain/errors.ts'
 import { createBlockHeightSource } from '../../src/facts/block-height.ts'
@@ -11,10 +11,11 @@ const started: { stop(): Promise<void> }[] = []
 afterEach(async () => {
   for (const node of started.splice(0)) await node.stop()
 })
-const keep = <Node extends { stop(): Promise<void> }>(node: Node): Node => {
+const register = <Node extends { stop(): Promise<void> }>(node: Node): Node => {
   started.push(node)
   return node
 }
+const startNode = (answer: () => unknown) => register(startFakeNode(answer))
 
 const create = (rpcUrls: readonly string[], timeoutMs = 5_000) => {
   const clock = createManualClock()
@@ -30,11 +31,12 @@ const reasonOf = async (height: Promise<number>): Promise<string> => {
   expect(error).toBeInstanceOf(DependencyUnavailableError)
   return failureReason(error)
 }
+const IMPLAUSIBLE = 'the RPC endpoint reported an implausibly high block number'
 
 describe('the latest block', () => {
-  test('is read once for all who ask, and again after a block time', async () => {
+  test('is read once for concurrent requests, and again after a block time', async () => {
     let height = 0x10
-    const node = keep(startFakeNode(() => `0x${height.toString(16)}`))
+    const node = startNode(() => `0x${height.toString(16)}`)
     const { clock, source } = create([node.url])
     expect(await Promise.all([source.latest(), source.latest()])).toEqual([16, 16])
     height = 0x11
@@ -44,16 +46,13 @@ describe('the latest block', () => {
     expect(node.calls.map(({ method }) => method)).toEqual(['eth_blockNumber', 'eth_blockNumber'])
   })
 
-  test('is as old as its question, however long the answer took', async () => {
+  test('ages from its query, not from its answer', async () => {
     let height = 0x10
-    const { clock, source } = create([
-      keep(
-        startFakeNode(() => {
-          clock.advance(1_500)
-          return `0x${height.toString(16)}`
-        }),
-      ).url,
-    ])
+    const node = startNode(() => {
+      clock.advance(1_500)
+      return `0x${height.toString(16)}`
+    })
+    const { clock, source } = create([node.url])
     expect(await source.latest()).toBe(16)
     height = 0x11
     clock.advance(499)
@@ -63,68 +62,67 @@ describe('the latest block', () => {
     expect(await source.latest()).toBe(17)
   })
 
-  test('comes from the next URL when one stalls in the middle of its answer', async () => {
-    const stalled = keep(startStalledNode('{"jsonrpc":"2.0","id":1,"result":"0x'))
-    const node = keep(startFakeNode(() => '0x20'))
+  test('comes from the next URL if a node stalls during its answer', async () => {
+    const stalled = register(startStalledNode('{"jsonrpc":"2.0","id":1,"result":"0x'))
+    const node = startNode(() => '0x20')
     expect(await create([stalled.url, node.url], 200).source.latest()).toBe(32)
-    // No connection is left behind.
     await stalled.left
   })
 
-  test('is the lower height of two URLs, so that one lying URL can’t extend a signature', async () => {
-    const lying = keep(startFakeNode(() => '0x1000000'))
-    const honest = keep(startFakeNode(() => '0x20'))
-    expect(await create([lying.url, honest.url]).source.latest()).toBe(32)
-    expect(await create([honest.url, lying.url]).source.latest()).toBe(32)
+  test('is the lower height of two URLs, so that one lying URL cannot extend a signature', async () => {
+    const [lying, honest] = [startNode(() => '0x1000000'), startNode(() => '0x20')]
+    for (const nodes of [
+      [lying, honest],
+      [honest, lying],
+    ]) {
+      expect(await create(nodes.map(({ url }) => url)).source.latest()).toBe(32)
+    }
   })
 
-  test('is refused if no chain can have reached it', async () => {
-    const node = keep(startFakeNode(() => '0x10000000000000'))
-    expect(await reasonOf(create([node.url]).source.latest())).toBe(
-      'the RPC endpoint reported an implausibly high block number',
-    )
+  test('is refused if no chain can have that height', async () => {
+    const node = startNode(() => '0x10000000000000')
+    expect(await reasonOf(create([node.url]).source.latest())).toBe(IMPLAUSIBLE)
   })
 
-  test('is refused if it grew faster than blocks come', async () => {
+  test('is refused if it grew faster than the block time allows', async () => {
     let height = 1_000
-    const node = keep(startFakeNode(() => `0x${height.toString(16)}`))
+    const node = startNode(() => `0x${height.toString(16)}`)
     const { clock, source } = create([node.url])
     expect(await source.latest()).toBe(1_000)
     clock.advance(10_000)
     height = 1_000 + 64 + 20 + 1
-    expect(await reasonOf(source.latest())).toBe('the RPC endpoint reported an implausibly high block number')
+    expect(await reasonOf(source.latest())).toBe(IMPLAUSIBLE)
     height -= 1
     expect(await source.latest()).toBe(height)
-    // A node that has caught up would otherwise be refused for hours.
+    // Otherwise, a node that caught up would be refused for hours.
     height = 1_000_000
     clock.advance(600_001)
     expect(await source.latest()).toBe(1_000_000)
   })
 
-  test('is not a known setting when every URL stalls, in the time they were given', async () => {
-    const stalled = keep(startStalledNode('{'))
+  test('is unavailable within the time limit if every URL stalls', async () => {
+    const stalled = register(startStalledNode('{'))
     expect(await reasonOf(create([stalled.url], 100).source.latest())).toBe('the request timed out')
   })
 
   test.each([
-    ['no text', 16],
-    ['nothing', null],
+    ['a number', 16],
+    ['null', null],
     ['no digits', '0x'],
-    ['decimal', '16'],
-    ['negative', '-0x1'],
-    ['past what JSON holds', '0x20000000000000'],
-    ['not a number', '0xzz'],
-  ])('is not taken from what no node answers: %s', async (_, answer) => {
-    const node = keep(startFakeNode(() => answer))
+    ['decimal digits', '16'],
+    ['a negative number', '-0x1'],
+    ['more than JSON numbers hold', '0x20000000000000'],
+    ['other letters', '0xzz'],
+  ])('is refused as %s', async (_, answer) => {
+    const node = startNode(() => answer)
     expect(await reasonOf(create([node.url]).source.latest())).toBe('the RPC endpoint returned an invalid response')
   })
 
-  test('is not sought where a node redirects', async () => {
-    const goal = keep(startFakeNode(() => '0x20'))
-    const node = keep(
-      startFakeNode(() => new RawAnswer(new Response(null, { status: 307, headers: { location: goal.url } }))),
-    )
+  test('is not read from the target of a redirect', async () => {
+    const target = startNode(() => '0x20')
+    const redirect = new Response(null, { status: 307, headers: { location: target.url } })
+    const node = startNode(() => new RawAnswer(redirect))
     expect(await reasonOf(create([node.url]).source.latest())).toStartWith('the server redirects (307)')
-    expect(goal.calls).toEqual([])
+    expect(target.calls).toEqual([])
   })
 })

@@ -1,4 +1,4 @@
-// The same on a real node: balances, tokens, owners and views, an RPC that lies about its chain, and one that is gone.
+// Chain reads from a real node: balances, tokens, owners and views, and RPC endpoints that are wrong or unavailable.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createRequire } from 'node:module'
 import { createClient, type Hex, http, parseAbiItem, toFunctionSelector, toHex } from 'viem'
@@ -9,7 +9,7 @@ import { type AnvilProcess, describeOnChain, startAnvil } from '../chain/anvil.t
 import { createManualClock } from '../server/manual-clock.ts'
 import { requestOf, WALLET } from './fixtures.ts'
 
-/** A token of every standard at once, and views of several types. */
+/** A contract with the functions of all token standards, and views of several types. */
 const SOURCE = `// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.0;
 contract Everything {
@@ -26,15 +26,11 @@ contract Everything {
 
 const compile = (): Hex => {
   const solc = createRequire(import.meta.url)('solc') as { compile(input: string): string }
-  const output = JSON.parse(
-    solc.compile(
-      JSON.stringify({
-        language: 'Solidity',
-        sources: { 'Everything.sol': { content: SOURCE } },
-        settings: { evmVersion: 'cancun', outputSelection: { '*': { '*': ['evm.bytecode.object'] } } },
-      }),
-    ),
-  ) as { contracts: Record<string, Record<string, { evm: { bytecode: { object: string } } }>> }
+  const sources = { 'Everything.sol': { content: SOURCE } }
+  const settings = { evmVersion: 'cancun', outputSelection: { '*': { '*': ['evm.bytecode.object'] } } }
+  const output = JSON.parse(solc.compile(JSON.stringify({ language: 'Solidity', sources, settings }))) as {
+    contracts: Record<string, Record<string, { evm: { bytecode: { object: string } } }>>
+  }
   return `0x${output.contracts['Everything.sol']?.['Everything']?.evm.bytecode.object}`
 }
 
@@ -50,10 +46,9 @@ describeOnChain('chain reads of a real node', () => {
 
   const send = async (transaction: { readonly to?: string; readonly data: Hex }): Promise<string | null> => {
     const [from] = await request<string[]>('eth_accounts')
-    const hash = await request<Hex>('eth_sendTransaction', [
-      { from, gas: toHex(3_000_000), gasPrice: '0x0', ...transaction },
-    ])
-    // A busy node answers before it has mined.
+    const fields = { from, gas: toHex(3_000_000), gasPrice: '0x0', ...transaction }
+    const hash = await request<Hex>('eth_sendTransaction', [fields])
+    // The node answers before it mines.
     const receipt = await waitForTransactionReceipt(client(), { hash, pollingInterval: 20 })
     return receipt.contractAddress ?? null
   }
@@ -82,6 +77,7 @@ describeOnChain('chain reads of a real node', () => {
   }
 
   const wallet: ReadOperand = { kind: 'request', fact: 'wallet.address' }
+  const value: ReadOperand = { kind: 'request', fact: 'tx.value' }
   const literal = (value: string): ReadOperand => ({ kind: 'literal', value })
   const view = (signature: string, type: ReadType, ...operands: ReadOperand[]): ReadDefinition => ({
     kind: 'view',
@@ -93,40 +89,24 @@ describeOnChain('chain reads of a real node', () => {
   })
   const tier = (): ReadDefinition => view('function tier() view returns (uint256)', 'uint256')
 
-  test('balances, ownership and views, asked together', async () => {
+  test('balances, ownership and views are read together', async () => {
     const { read, errors } = create()
-    const native: ReadDefinition = { kind: 'native-balance', chain: null, of: wallet }
-    const tokens: ReadDefinition = { kind: 'token-balance', chain: null, contract, of: wallet }
-    const found = await Promise.all([
-      read(native),
-      read(tokens),
-      read({ kind: 'erc721-owner', chain: null, contract, tokenId: '1' }),
-      read({ kind: 'erc1155-balance', chain: null, contract, tokenId: '40', of: wallet }),
-      read(tier()),
-      read(
-        view('function isAllowed(address, uint256) view returns (bool)', 'bool', wallet, {
-          kind: 'request',
-          fact: 'tx.value',
-        }),
-      ),
-      read(view('function delta() view returns (int64)', 'int')),
-      read(view('function label(bytes4) view returns (string)', 'string', literal('0x01020304'))),
-    ])
     const holder = BigInt(WALLET)
-    expect(found).toEqual([
-      '123000000000000000000',
-      String(holder % 1000n),
-      contract.toLowerCase(),
-      String((holder % 10n) + 40n),
-      '3',
-      true,
-      '-5',
-      'gold',
-    ])
+    const cases: [ReadDefinition, ReadValue][] = [
+      [{ kind: 'native-balance', chain: null, of: wallet }, '123000000000000000000'],
+      [{ kind: 'token-balance', chain: null, contract, of: wallet }, String(holder % 1000n)],
+      [{ kind: 'erc721-owner', chain: null, contract, tokenId: '1' }, contract.toLowerCase()],
+      [{ kind: 'erc1155-balance', chain: null, contract, tokenId: '40', of: wallet }, String((holder % 10n) + 40n)],
+      [tier(), '3'],
+      [view('function isAllowed(address, uint256) view returns (bool)', 'bool', wallet, value), true],
+      [view('function delta() view returns (int64)', 'int'), '-5'],
+      [view('function label(bytes4) view returns (string)', 'string', literal('0x01020304')), 'gold'],
+    ]
+    expect(await Promise.all(cases.map(([definition]) => read(definition)))).toEqual(cases.map(([, found]) => found))
     expect(errors).toEqual([])
   })
 
-  test('what reverts, loops, or is not there has no value, and the node is not blamed', async () => {
+  test('a call that reverts or loops, or has no contract, has no value and is no failure of the node', async () => {
     const { read, reads, errors } = create()
     const found = await Promise.all([
       read({ kind: 'erc721-owner', chain: null, contract, tokenId: '2' }),
@@ -140,7 +120,7 @@ describeOnChain('chain reads of a real node', () => {
     expect(reads.counts().get('base')).toMatchObject({ failed: 0, answered: 5 })
   })
 
-  test('a new block has new values', async () => {
+  test('a new block yields new values', async () => {
     const { clock, read } = create()
     expect(await read(tier())).toBe('3')
     await send({ to: contract, data: `${toFunctionSelector('setTier(uint256)')}${'4'.padStart(64, '0')}` })
@@ -149,7 +129,7 @@ describeOnChain('chain reads of a real node', () => {
     expect(await read(tier())).toBe('4')
   })
 
-  test('an RPC of another chain is not believed; the next one is asked', async () => {
+  test('an RPC endpoint of another chain is not used, and the next endpoint is', async () => {
     const lying = create([node.url], 1)
     expect(await lying.read(tier())).toBeNull()
     expect(lying.errors).toMatchObject([{ detail: `the RPC endpoint serves chain ${CHAIN_ID} instead of 1` }])
@@ -158,23 +138,19 @@ describeOnChain('chain reads of a real node', () => {
     expect(failing.errors).toHaveLength(1)
   })
 
-  test('an RPC that redirects, answers nonsense, or too much is not believed', async () => {
-    const answers = [
-      () => new Response(null, { status: 302, headers: { location: node.url } }),
-      () => new Response('<html>maintenance</html>'),
-      () => Response.json([{ jsonrpc: '2.0', id: 1, result: 'not hex' }]),
-      () => Response.json({}),
+  test.each<[string, () => Response]>([
+    ['redirects', () => new Response(null, { status: 302, headers: { location: node.url } })],
+    ['returns HTML', () => new Response('<html>maintenance</html>')],
+    ['returns no hex', () => Response.json([{ jsonrpc: '2.0', id: 1, result: 'not hex' }])],
+    ['returns no result', () => Response.json({})],
+    [
+      'never ends',
       () => new Response(new ReadableStream({ pull: (stream) => stream.enqueue(new Uint8Array(65_536).fill(32)) })),
-    ]
-    for (const answer of answers) {
-      const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: answer })
-      try {
-        const { read, errors } = create([`http://127.0.0.1:${server.port}`])
-        expect(await read(tier())).toBeNull()
-        expect(errors).toHaveLength(1)
-      } finally {
-        await server.stop(true)
-      }
-    }
+    ],
+  ])('an RPC endpoint that %s is not used', async (_name, answer) => {
+    await using server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: answer })
+    const { read, errors } = create([`http://127.0.0.1:${server.port}`])
+    expect(await read(tier())).toBeNull()
+    expect(errors).toHaveLength(1)
   })
 })

@@ -1,9 +1,9 @@
-// Facts from all sources: only what is asked for, at once where it is at hand, and null where it can't be had.
-
+// Collection of facts from all sources: only those needed, synchronously if possible, and null if they are unavailable.
 import { describe, expect, test } from 'bun:test'
 import { createFactCollector, type FactCollectorDependencies } from '../../src/facts/collect.ts'
 import type { FetchContext } from '../../src/facts/fact-fetcher.ts'
 import { GEOGRAPHY_UNKNOWN } from '../../src/facts/geography-record.ts'
+import type { Screener } from '../../src/facts/screener.ts'
 import { SOURCE_OPENERS } from '../../src/facts/sources/openers.ts'
 import { FACT_SOURCES } from '../../src/policy/sources/all.ts'
 import type { GeographyFacts } from '../../src/policy/sources/geography.ts'
@@ -27,6 +27,7 @@ const ELSEWHERE: readonly FactNeed[] = [
 const SOLANA_USER = 'So11111111111111111111111111111111111111112'
 const PLACE: GeographyFacts = { ...GEOGRAPHY_UNKNOWN, country: 'DE' }
 const PERSON = { verified: true, type: 'individual', level: 2, verifiedAtSeconds: 5 } as const
+const STRANGER = { verified: false, type: null, level: 0, verifiedAtSeconds: null } as const
 const SCREENED: ScreenerFacts = { flagged: false, score: 1, categories: null }
 
 const openers = await Promise.all(
@@ -37,78 +38,75 @@ type Overrides = Partial<FactCollectorDependencies & Pick<FetchContext, 'geograp
 
 const create = ({ geography, identityOf, identityChanges = () => 0, ...overrides }: Overrides = {}) => {
   const clock = createManualClock()
-  const asked: string[] = []
+  const queries: string[] = []
   const errors: unknown[] = []
-  const timers: { readonly ms: number; readonly run: () => void; cancelled: boolean }[] = []
+  const timers: { readonly ms: number; readonly run: () => void; isCancelled: boolean }[] = []
+  const onError = (error: unknown) => errors.push(error)
   const context: FetchContext = {
     geography: {
       lookup: (ip) => {
-        asked.push(`geography ${ip}`)
+        queries.push(`geography ${ip}`)
         return PLACE
       },
     },
     identityOf: ({ organizationId, environment }, address, chain) => {
-      asked.push(`identity ${organizationId} ${environment} ${address} on ${chain}`)
+      queries.push(`identity ${organizationId} ${environment} ${address} on ${chain}`)
       return PERSON
     },
     identityDetailsOf: (_caller, address, _chain, nowSeconds) => {
-      asked.push(`details ${address} at ${nowSeconds}`)
+      queries.push(`details ${address} at ${nowSeconds}`)
       return { country: 'CH', age: 30 }
     },
     identityChanges,
     chains: [],
     timeoutMs: 1_000,
     clock,
-    onError: (error) => errors.push(error),
+    onError,
     ...(geography === undefined ? {} : { geography }),
     ...(identityOf === undefined ? {} : { identityOf }),
   }
+  const risk: Pick<Screener, 'screen'> = {
+    screen: ({ from, chain }, caller) => {
+      expect([caller?.organizationId, typeof caller?.deadlineMs]).toEqual(['org_1', 'number'])
+      queries.push(`screener ${from}${chain.name === 'solana' ? ' on solana' : ''}`)
+      return SCREENED
+    },
+  }
   const collector = createFactCollector({
     fetchers: new Map(openers.map(({ kind, opener }) => [kind, opener(context)] as const)),
-    screeners: new Map([
-      [
-        'risk',
-        {
-          screen: ({ from, chain }, caller) => {
-            expect([caller?.organizationId, typeof caller?.deadlineMs]).toEqual(['org_1', 'number'])
-            asked.push(`screener ${from}${chain.name === 'solana' ? ' on solana' : ''}`)
-            return SCREENED
-          },
-        },
-      ],
-    ]),
+    screeners: new Map([['risk', risk]]),
     reads: {
       read: ({ kind }) => {
-        asked.push(`read ${kind}`)
+        queries.push(`read ${kind}`)
         return '7'
       },
     },
     clock,
-    onError: (error) => errors.push(error),
+    onError,
     after: (ms, run) => {
-      const timer = { ms, run, cancelled: false }
+      const timer = { ms, run, isCancelled: false }
       timers.push(timer)
       return () => {
-        timer.cancelled = true
+        timer.isCancelled = true
       }
     },
     ...overrides,
   })
-  return { clock, asked, errors, timers, collector }
+  return { clock, queries, errors, timers, collector }
 }
 
 describe('collected facts', () => {
-  test('are only those that are asked for', () => {
-    const { asked, collector } = create()
+  test('are only those needed', () => {
+    const { queries, collector } = create()
     expect(collector.collect([], subjectOf())).toEqual({})
     expect(collector.collect(ELSEWHERE, subjectOf())).toEqual({})
-    expect(asked).toEqual([])
+    expect(queries).toEqual([])
     expect(collector.collect([GEOGRAPHY], subjectOf())).toEqual({ geography: PLACE })
-    expect(asked).toEqual(['geography 203.0.113.9'])
+    expect(queries).toEqual(['geography 203.0.113.9'])
   })
 
-  test('are there at once when everything is at hand', () => {
-    const { asked, timers, collector } = create()
+  test('are returned synchronously if all sources answer synchronously', () => {
+    const { queries, timers, collector } = create()
     const needs: FactNeed[] = [...ELSEWHERE, GEOGRAPHY, IDENTITY, { kind: 'identity-details' }, SCREENER, READ]
     expect(collector.collect(needs, subjectOf())).toEqual({
       geography: PLACE,
@@ -117,7 +115,7 @@ describe('collected facts', () => {
       screeners: { risk: SCREENED },
       reads: { owner: '7' },
     })
-    expect(asked).toEqual([
+    expect(queries).toEqual([
       'geography 203.0.113.9',
       `identity org_1 live ${WALLET} on base`,
       `details ${WALLET} at ${subjectOf().request.nowSeconds}`,
@@ -127,29 +125,32 @@ describe('collected facts', () => {
     expect(timers).toEqual([])
   })
 
-  test('of the represented user are asked about that one, or about the wallet when it represents nobody', () => {
-    const needs: FactNeed[] = [IDENTITY, { kind: 'on-behalf-identity' }, SCREENER, { ...SCREENER, onBehalf: true }]
-    const USER = `0x${'c3'.repeat(20)}`
-    for (const onBehalf of [USER, SOLANA_USER, '']) {
-      const { asked, collector } = create()
+  test.each([`0x${'c3'.repeat(20)}`, SOLANA_USER, ''])(
+    'are about the represented user %p, or the wallet',
+    (onBehalf) => {
+      const needs: FactNeed[] = [IDENTITY, { kind: 'on-behalf-identity' }, SCREENER, { ...SCREENER, onBehalf: true }]
+      const { queries, collector } = create()
       expect(collector.collect(needs, subjectOf({ onBehalf }))).toEqual({
         identity: PERSON,
         onBehalfIdentity: PERSON,
         screeners: { risk: SCREENED, 'onBehalf.risk': SCREENED },
       })
       const user = onBehalf || WALLET
-      const chain = onBehalf === SOLANA_USER ? 'solana' : 'base'
-      const identities = [`identity org_1 live ${WALLET} on base`, `identity org_1 live ${user} on ${chain}`]
-      const place = chain === 'solana' ? ' on solana' : ''
-      expect(asked).toEqual([...identities, `screener ${WALLET}`, `screener ${user}${place}`])
-    }
-  })
+      const isSolana = onBehalf === SOLANA_USER
+      expect(queries).toEqual([
+        `identity org_1 live ${WALLET} on base`,
+        `identity org_1 live ${user} on ${isSolana ? 'solana' : 'base'}`,
+        `screener ${WALLET}`,
+        `screener ${user}${isSolana ? ' on solana' : ''}`,
+      ])
+    },
+  )
 
-  test('are asked for together, and waited for', async () => {
+  test('are queried concurrently', async () => {
     const screened = Promise.withResolvers<ScreenerFacts | null>()
     const value = Promise.withResolvers<ReadValue | null>()
     const { timers, collector } = create({
-      identityOf: async () => ({ verified: false, type: null, level: 0, verifiedAtSeconds: null }),
+      identityOf: async () => STRANGER,
       screeners: new Map([['risk', { screen: () => screened.promise }]]),
       reads: { read: () => value.promise },
     })
@@ -159,14 +160,14 @@ describe('collected facts', () => {
     screened.resolve(SCREENED)
     expect(await collecting).toEqual({
       geography: PLACE,
-      identity: { verified: false, type: null, level: 0, verifiedAtSeconds: null },
+      identity: STRANGER,
       screeners: { risk: SCREENED },
       reads: { owner: false },
     })
-    expect(timers).toMatchObject([{ ms: 25_000, cancelled: true }])
+    expect(timers).toMatchObject([{ ms: 25_000, isCancelled: true }])
   })
 
-  test('that are not known by the deadline are null, and stay so', async () => {
+  test('that are unknown at the deadline are null, and stay null', async () => {
     const screened = Promise.withResolvers<ScreenerFacts | null>()
     const { clock, timers, collector } = create({
       screeners: new Map([['risk', { screen: () => screened.promise }]]),
@@ -186,7 +187,7 @@ describe('collected facts', () => {
     expect(facts).toEqual(expected)
   })
 
-  test('that can’t be had are null: no file, no such screener, a source that fails', async () => {
+  test('that are unavailable are null: no file, no such screener, a failing source', async () => {
     const { errors, collector } = create({
       geography: null,
       identityOf: () => Promise.reject(new Error('the store is locked')),
@@ -205,58 +206,52 @@ describe('collected facts', () => {
       'the screener risk is not configured: restart the service with its config file',
       'the store is locked',
     ])
-    const throwing = create({
-      identityOf: () => {
-        throw new Error('a fault')
-      },
-    })
-    expect(throwing.collector.collect([IDENTITY], subjectOf())).toEqual({ identity: null })
-    expect(create({ fetchers: new Map() }).collector.collect([IDENTITY], subjectOf())).toEqual({ identity: null })
+    const throwing: FetchContext['identityOf'] = () => {
+      throw new Error('a fault')
+    }
+    for (const overrides of [{ identityOf: throwing }, { fetchers: new Map() }]) {
+      expect(create(overrides).collector.collect([IDENTITY], subjectOf())).toEqual({ identity: null })
+    }
   })
 
   describe('about identities', () => {
-    const GONE = { verified: false, type: null, level: 0, verifiedAtSeconds: null } as const
-    const IDENTITIES: readonly FactNeed[] = [
-      IDENTITY,
-      { kind: 'identity-details' },
-      { kind: 'on-behalf-identity' },
-      GEOGRAPHY,
-      ...ELSEWHERE,
-    ]
+    const DETAILS: FactNeed = { kind: 'identity-details' }
+    const IDENTITIES: readonly FactNeed[] = [IDENTITY, DETAILS, { kind: 'on-behalf-identity' }, GEOGRAPHY, ...ELSEWHERE]
 
-    test('are asked for again only after a change, and confirmed if they are still the same', () => {
+    test('are queried again only after a change, and confirmed if they are unchanged', () => {
       let changes = 0
-      const { collector, asked } = create({ identityChanges: () => changes })
+      const { collector, queries } = create({ identityChanges: () => changes })
       const confirm = collector.confirmLater(IDENTITIES, subjectOf())
       const facts = collector.collect(IDENTITIES, subjectOf()) as ExternalFacts
-      asked.length = 0
-      expect([confirm?.(facts), asked]).toEqual([true, []])
+      queries.length = 0
+      expect([confirm?.(facts), queries]).toEqual([true, []])
       changes += 1
       expect(confirm?.(facts)).toBe(true)
       const identity = `identity org_1 live ${WALLET} on base`
       const details = `details ${WALLET} at ${subjectOf().request.nowSeconds}`
-      expect(asked.toSorted()).toEqual([details, identity, identity])
+      expect(queries.toSorted()).toEqual([details, identity, identity])
       expect(confirm?.(facts)).toBe(true)
-      expect(asked).toHaveLength(3)
+      expect(queries).toHaveLength(3)
     })
 
-    test('are outdated once one of them is another, however often they are checked', async () => {
-      for (const isLoaded of [false, true]) {
+    test.each([false, true])(
+      'are outdated for good after a change of one of them; asynchronous: %p',
+      async (isAsync) => {
         let changes = 0
         let person: IdentityFacts = PERSON
-        const identityOf = () => (isLoaded ? Promise.resolve(person) : person)
+        const identityOf = () => (isAsync ? Promise.resolve(person) : person)
         const { collector } = create({ identityOf, identityChanges: () => changes })
         const confirm = collector.confirmLater(IDENTITIES, subjectOf())
         const facts = await collector.collect(IDENTITIES, subjectOf())
         changes += 1
         expect(await confirm?.(facts)).toBe(true)
         changes += 1
-        person = GONE
+        person = STRANGER
         expect([await confirm?.(facts), await confirm?.(facts)]).toEqual([false, false])
-      }
-    })
+      },
+    )
 
-    test('are outdated if the change came while they were collected', async () => {
+    test('are outdated by a change during their collection', async () => {
       let changes = 0
       const held = Promise.withResolvers<IdentityFacts>()
       let identityOf: FetchContext['identityOf'] = () => held.promise
@@ -264,18 +259,18 @@ describe('collected facts', () => {
       const confirm = collector.confirmLater([IDENTITY], subjectOf())
       const collecting = collector.collect([IDENTITY], subjectOf())
       changes += 1
-      identityOf = () => GONE
+      identityOf = () => STRANGER
       held.resolve(PERSON)
       expect(confirm?.(await collecting)).toBe(false)
     })
 
-    test('are the only ones that a change can make outdated', () => {
+    test('are the only facts that a change can outdate', () => {
       const { collector } = create()
       expect(collector.confirmLater([GEOGRAPHY, SCREENER, READ, ...ELSEWHERE], subjectOf())).toBeNull()
     })
   })
 
-  test('are watched while they are waited for, by the name of what is asked', async () => {
+  test('are watched by the name of their server while they are queried', async () => {
     const { collector } = create({
       fetchers: new Map([
         ['base-fee', { ask: async () => ({ wei: '7' }), serverOf: ({ request }) => request.chain.name }],
@@ -289,7 +284,7 @@ describe('collected facts', () => {
     expect(watched.sort()).toEqual(['base-fee base true', 'read base false'])
   })
 
-  test('keep reads of different names apart', () => {
+  test('distinguish reads by name', () => {
     const { collector } = create({ reads: { read: (given) => (given.kind === 'erc721-owner' ? WALLET : '1') } })
     const balance: ReadDefinition = { kind: 'native-balance', chain: null, of: { kind: 'literal', value: WALLET } }
     const needs: FactNeed[] = [READ, { kind: 'read', read: 'balance', definition: balance }]

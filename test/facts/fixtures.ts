@@ -1,4 +1,5 @@
-// What tests of facts have in common: the request that facts are collected for.
+// Fixtures of the tests of facts: requests, and the context of fetchers.
+import { expect } from 'bun:test'
 import type { FetchContext } from '../../src/facts/fact-fetcher.ts'
 import type { VelocitySubject } from '../../src/facts/velocity.ts'
 import type { FactSubject } from '../../src/policy/types/needs.ts'
@@ -19,29 +20,18 @@ export const subjectOf = (changes: RequestChanges = {}): FactSubject => ({
   deadlineMs: 25_000,
 })
 
-/** What a test of velocity changes: the request's fields, and whose it is. */
+/** Changes of a velocity subject: fields of the request, and its owner. */
 export type VelocityChanges = RequestChanges & Partial<Omit<VelocitySubject, 'request'>>
 
-export const velocitySubjectOf = ({
-  organizationId = 'org',
-  projectId = 'project',
-  environment = 'live',
-  ...changes
-}: VelocityChanges): VelocitySubject => ({
-  organizationId,
-  projectId,
-  environment,
-  request: requestOf({ from: '0x01', value: '10', ...changes }),
-})
+export const velocitySubjectOf = (changes: VelocityChanges): VelocitySubject => {
+  const { organizationId = 'org', projectId = 'project', environment = 'live', ...others } = changes
+  return { organizationId, projectId, environment, request: requestOf({ from: '0x01', value: '10', ...others }) }
+}
 
-/** For tests of what is asked on chains. */
+/** The context of fetchers that only query chains. */
 export const NOTHING_ELSE: Pick<FetchContext, 'geography' | 'identityOf' | 'identityDetailsOf' | 'identityChanges'> = {
   geography: null,
   identityChanges: () => 0,
-  identityOf: () => {
-    throw new Error('nobody asks whom a wallet belongs to')
-  },
-  identityDetailsOf: () => {
-    throw new Error('nobody asks how old a person is')
-  },
+  identityOf: () => expect.unreachable(),
+  identityDetailsOf: () => expect.unreachable(),
 }

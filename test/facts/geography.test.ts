@@ -1,4 +1,4 @@
-// What MMDB files say, and what happens when there is none, a damaged one, or a new one.
+// Geography files (MMDB): their records, and missing, damaged and replaced files.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,10 +21,7 @@ const CITY: MmdbFile = {
   ipVersion: 6,
   buildEpoch: 1_700_000_000,
   networks: [
-    [
-      '203.0.113.0/24',
-      { country: { iso_code: 'us', names: { en: 'United States' } }, subdivisions: [{ iso_code: 'NY' }] },
-    ],
+    ['203.0.113.0/24', { country: { iso_code: 'us', names: { en: 'US' } }, subdivisions: [{ iso_code: 'NY' }] }],
     ['203.0.113.128/25', { country: { iso_code: 'GB' }, subdivisions: [{ iso_code: 'ENG' }, { iso_code: 'WSM' }] }],
     ['198.51.100.7/32', { traits: { is_anonymous: true, is_anonymous_vpn: true } }],
     ['2001:db8::/32', { country: { iso_code: 'DE' } }],
@@ -35,30 +32,32 @@ const country = (file: MmdbFile, address: string): string | null =>
   openGeographyFile(writeMmdb(file)).lookup(address).country
 
 describe('a geography file', () => {
-  test('tells country and region of IPv4 and IPv6 addresses; the narrower network counts', () => {
-    const { lookup, file } = openGeographyFile(writeMmdb(CITY))
+  const { lookup, file } = openGeographyFile(writeMmdb(CITY))
+  test.each<[string, Partial<typeof GEOGRAPHY_UNKNOWN>]>([
+    ['203.0.113.1', { country: 'US', region: 'US-NY' }],
+    // The narrower network counts.
+    ['203.0.113.200', { country: 'GB', region: 'GB-ENG' }],
+    ['2001:db8:1::7', { country: 'DE' }],
+    ['198.51.100.7', { anonymous: true, vpn: true }],
+    ...['198.51.100.8', '10.0.0.1', '127.0.0.1', '2001:db9::1', '::1', 'fe80::1', ''].map(
+      (address) => [address, {}] as [string, object],
+    ),
+  ])('has the record of %p', (address, record) => {
+    expect(lookup(address)).toEqual({ ...GEOGRAPHY_UNKNOWN, ...record })
+  })
+
+  test('has a type and a build time', () => {
     expect(file).toMatchObject({ databaseType: 'Test-City', ipVersion: 6, builtAtSeconds: 1_700_000_000 })
-    expect(lookup('203.0.113.1')).toEqual({ ...GEOGRAPHY_UNKNOWN, country: 'US', region: 'US-NY' })
-    expect(lookup('203.0.113.200')).toEqual({ ...GEOGRAPHY_UNKNOWN, country: 'GB', region: 'GB-ENG' })
-    expect(lookup('2001:db8:1::7')).toEqual({ ...GEOGRAPHY_UNKNOWN, country: 'DE' })
-    expect(lookup('198.51.100.7')).toEqual({ ...GEOGRAPHY_UNKNOWN, anonymous: true, vpn: true })
   })
 
-  test('leaves unknown what it does not know', () => {
-    const { lookup } = openGeographyFile(writeMmdb(CITY))
-    for (const address of ['198.51.100.8', '10.0.0.1', '127.0.0.1', '2001:db9::1', '::1', 'fe80::1', '']) {
-      expect([address, lookup(address)]).toEqual([address, GEOGRAPHY_UNKNOWN])
-    }
-  })
-
-  test('of IPv4 alone knows no IPv6 address, whatever its first bits', () => {
+  test('for IPv4 has no record of IPv6 addresses', () => {
     const file: MmdbFile = { ...CITY, ipVersion: 4, networks: [['32.1.0.0/16', { country: { iso_code: 'FR' } }]] }
     expect(country(file, '32.1.9.9')).toBe('FR')
-    // 2001:… begins with the bits of 32.1.
+    // 2001:db8::1 begins with the bits of 32.1.
     expect(country(file, '2001:db8::1')).toBeNull()
   })
 
-  test('that is none is refused', () => {
+  test('is refused if it is damaged or another file', () => {
     const whole = writeMmdb(CITY)
     const damaged = Buffer.from(whole)
     damaged.fill(255, 0, 200)
@@ -71,51 +70,36 @@ describe('a geography file', () => {
 describe('a record', () => {
   const read = (record: MmdbValue, listsAnonymous = false) => readGeographyRecord(record, listsAnonymous)
 
-  test('is read in the forms that publishers use', () => {
-    expect(read({ country_code: 'DE', country: 'Germany' })).toMatchObject({ country: 'DE' })
-    expect(read({ country: 'JP', region_code: '13' })).toMatchObject({ country: 'JP', region: 'JP-13' })
-    expect(read({ country: { iso_code: 'US' }, subdivisions: [{ iso_code: 'US-CA' }] })).toMatchObject({
-      region: 'US-CA',
-    })
-    expect(read({ vpn: 'true', proxy: '', tor: '', relay: '', hosting: 'true' })).toEqual({
-      ...GEOGRAPHY_UNKNOWN,
-      anonymous: true,
-      vpn: true,
-      proxy: false,
-      tor: false,
-      hosting: true,
-    })
-    expect(read({ privacy: { vpn: false, proxy: false, tor: false, hosting: false } })).toMatchObject({
-      anonymous: false,
-    })
-    expect(read({ is_residential_proxy: true })).toMatchObject({ proxy: true, anonymous: true, vpn: null })
-    expect(read({ traits: { is_anonymous: false } })).toMatchObject({ anonymous: false, vpn: null })
-  })
+  test.each<[MmdbValue, Partial<typeof GEOGRAPHY_UNKNOWN>]>([
+    [{ country_code: 'DE', country: 'Germany' }, { country: 'DE' }],
+    [
+      { country: 'JP', region_code: '13' },
+      { country: 'JP', region: 'JP-13' },
+    ],
+    [{ country: { iso_code: 'US' }, subdivisions: [{ iso_code: 'US-CA' }] }, { region: 'US-CA' }],
+    [{ privacy: { vpn: false, proxy: false, tor: false, hosting: false } }, { anonymous: false }],
+    [{ is_residential_proxy: true }, { proxy: true, anonymous: true, vpn: null }],
+    [{ traits: { is_anonymous: false } }, { anonymous: false, vpn: null }],
+    [{ country: { iso_code: 'US' }, subdivisions: [{ iso_code: 'NEW YORK' }] }, { region: null }],
+    [
+      { vpn: 'true', proxy: '', tor: '', relay: '', hosting: 'true' },
+      { ...GEOGRAPHY_UNKNOWN, anonymous: true, vpn: true, proxy: false, tor: false, hosting: true },
+    ],
+  ])('%j is read as %j', (record, expected) => expect(read(record)).toMatchObject(expected))
 
-  test('of another shape says nothing', () => {
-    for (const record of [null, undefined, 'US', 7, [], { country: 'Germany' }, { country: { iso_code: 'USA' } }]) {
-      expect(readGeographyRecord(record, false)).toEqual(GEOGRAPHY_UNKNOWN)
-    }
-    expect(read({ subdivisions: [{ iso_code: 'NY' }] })).toEqual(GEOGRAPHY_UNKNOWN)
-    expect(read({ country: { iso_code: 'US' }, subdivisions: [{ iso_code: 'NEW YORK' }] }).region).toBeNull()
-  })
+  const malformed = [null, undefined, 'US', 7, [], { country: 'Germany' }, { country: { iso_code: 'USA' } }]
+  test.each([...malformed, { subdivisions: [{ iso_code: 'NY' }] }].map((record) => [record]))(
+    '%j is unknown',
+    (record) => expect(readGeographyRecord(record, false)).toEqual(GEOGRAPHY_UNKNOWN),
+  )
 
-  test('of a file of anonymous networks says no where it does not say yes', () => {
-    expect(read({ is_anonymous: true, is_tor_exit_node: true }, true)).toEqual({
-      ...GEOGRAPHY_UNKNOWN,
-      anonymous: true,
-      vpn: false,
-      proxy: false,
-      tor: true,
-      hosting: false,
-    })
+  test('of a file of anonymous networks is false for other networks', () => {
+    const tor = { anonymous: true, vpn: false, proxy: false, tor: true, hosting: false }
+    expect(read({ is_anonymous: true, is_tor_exit_node: true }, true)).toEqual({ ...GEOGRAPHY_UNKNOWN, ...tor })
     expect(readGeographyRecord(null, true)).toMatchObject({ country: null, anonymous: false, vpn: false })
-    const file: MmdbFile = {
-      ...CITY,
-      databaseType: 'Test-Anonymous-IP',
-      networks: [['1.2.3.0/24', { is_anonymous: true }]],
-    }
-    expect(openGeographyFile(writeMmdb(file)).lookup('1.2.4.1').anonymous).toBe(false)
+    const networks: MmdbFile['networks'] = [['1.2.3.0/24', { is_anonymous: true }]]
+    const anonymous = openGeographyFile(writeMmdb({ ...CITY, databaseType: 'Test-Anonymous-IP', networks }))
+    expect(anonymous.lookup('1.2.4.1').anonymous).toBe(false)
   })
 })
 
@@ -130,7 +114,7 @@ describe('geography', () => {
       onLoaded: (file) => loaded.push(file),
       onError: (error) => errors.push(error),
     })
-    // Replaced as a publisher's updater does: in one step.
+    /** Replaces the file in one step, as an updater does. */
     const replace = (contents: Buffer): void => {
       writeFileSync(`${path}.new`, contents)
       renameSync(`${path}.new`, path)
@@ -138,7 +122,7 @@ describe('geography', () => {
     return { path, geography, loaded, errors, replace }
   }
 
-  test('can’t be had without a file, and is there once there is one', async () => {
+  test('is unavailable without a file, and available once there is a file', async () => {
     const { geography, errors, loaded, replace } = create('missing.mmdb')
     await geography.refresh()
     await geography.refresh()
@@ -151,7 +135,7 @@ describe('geography', () => {
     expect(loaded).toHaveLength(1)
   })
 
-  test('is read again when the file changes, and only then', async () => {
+  test('is read again if the file changes, and only then', async () => {
     const { geography, loaded, replace } = create('changing.mmdb')
     replace(writeMmdb(CITY))
     await geography.refresh()
@@ -164,7 +148,7 @@ describe('geography', () => {
     expect(loaded).toHaveLength(2)
   })
 
-  test('keeps the last good file when the next is damaged or gone, and says so once', async () => {
+  test('keeps the last good file, and reports a damaged or missing file once', async () => {
     const { path, geography, errors, replace } = create('damaged.mmdb')
     replace(writeMmdb(CITY))
     await geography.refresh()

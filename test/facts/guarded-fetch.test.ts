@@ -1,4 +1,4 @@
-// Servers that are slow, endless, redirecting, lying about their length, or not who they say they are.
+// Guarded requests to servers that are slow, endless, redirecting, truncated or impersonated.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Reach } from '../../src/domain/list.ts'
 import { FetchFailedError, fetchBody, type GuardedRequest, guardedFetch } from '../../src/facts/guarded-fetch.ts'
@@ -8,19 +8,13 @@ import { TEST_CERTIFICATE, TEST_CERTIFICATE_KEY } from './test-certificate.ts'
 const cancelled: string[] = []
 let release: () => void = () => undefined
 
-const streaming = (
-  path: string,
-  pull: (controller: ReadableStreamDefaultController) => void | Promise<void>,
-): Response =>
-  new Response(
-    new ReadableStream({
-      pull,
-      cancel: () => {
-        cancelled.push(path)
-        release()
-      },
-    }),
-  )
+const streaming = (path: string, pull: (controller: ReadableStreamDefaultController) => void | Promise<void>) => {
+  const cancel = (): void => {
+    cancelled.push(path)
+    release()
+  }
+  return new Response(new ReadableStream({ pull, cancel }))
+}
 
 const answer = async (request: Request): Promise<Response> => {
   const { pathname } = new URL(request.url)
@@ -55,184 +49,150 @@ const answer = async (request: Request): Promise<Response> => {
 
 let plain: ReturnType<typeof Bun.serve>
 let secure: ReturnType<typeof Bun.serve>
+/** Servers that write raw responses, depending on the path of the request. */
 let short: Bun.TCPSocketListener
-/** Sends as many chunks of one byte as the path says. */
 let crumbs: Bun.TCPSocketListener
-/** Sends the start of a body, framed as the path says, and keeps the connection open. */
 let cut: Bun.TCPSocketListener
 let cutSocket: Bun.Socket<unknown> | null = null
+
+const FRAMING: Readonly<Record<string, string>> = {
+  length: 'content-length: 100\r\n\r\nshort',
+  chunks: 'transfer-encoding: chunked\r\n\r\n5\r\nshort\r\n',
+  nothing: 'connection: close\r\n\r\nshort',
+}
+const TLS = { cert: TEST_CERTIFICATE, key: TEST_CERTIFICATE_KEY }
+const listen = (respond: (socket: Bun.Socket<unknown>, path: string) => void) => {
+  const data = (socket: Bun.Socket<unknown>, request: Buffer) =>
+    respond(socket, /\/([a-z0-9]*) /.exec(request.toString())?.[1] ?? '')
+  return Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data } })
+}
 beforeAll(() => {
   plain = Bun.serve({ hostname: '127.0.0.1', port: 0, idleTimeout: 0, fetch: answer })
-  secure = Bun.serve({
-    hostname: '127.0.0.1',
-    port: 0,
-    tls: { cert: TEST_CERTIFICATE, key: TEST_CERTIFICATE_KEY },
-    fetch: answer,
+  secure = Bun.serve({ hostname: '127.0.0.1', port: 0, tls: TLS, fetch: answer })
+  short = listen((socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nshort'))
+  // Sends the start of a body and keeps the connection open.
+  cut = listen((socket, path) => {
+    cutSocket = socket
+    socket.write(`HTTP/1.1 200 OK\r\n${FRAMING[path]}`)
   })
-  short = Bun.listen({
-    hostname: '127.0.0.1',
-    port: 0,
-    socket: {
-      data: (socket) => {
-        socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nshort')
-        socket.end()
-      },
-    },
-  })
-  const framing: Readonly<Record<string, string>> = {
-    length: 'content-length: 100\r\n\r\nshort',
-    chunks: 'transfer-encoding: chunked\r\n\r\n5\r\nshort\r\n',
-    nothing: 'connection: close\r\n\r\nshort',
-  }
-  cut = Bun.listen({
-    hostname: '127.0.0.1',
-    port: 0,
-    socket: {
-      data: (socket, request) => {
-        cutSocket = socket
-        socket.write(`HTTP/1.1 200 OK\r\n${framing[/\/([a-z]+) /.exec(request.toString())?.[1] ?? '']}`)
-      },
-    },
-  })
-  crumbs = Bun.listen({
-    hostname: '127.0.0.1',
-    port: 0,
-    socket: {
-      data: (socket, request) => {
-        const chunks = '1\r\n#\r\n'.repeat(Number(/\/([0-9]+) /.exec(request.toString())?.[1]))
-        socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`)
-      },
-    },
+  crumbs = listen((socket, path) => {
+    const chunks = '1\r\n#\r\n'.repeat(Number(path))
+    socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`)
   })
 })
 afterAll(async () => {
-  short.stop(true)
-  crumbs.stop(true)
-  cut.stop(true)
+  for (const listener of [short, crumbs, cut]) listener.stop(true)
   await Promise.all([plain.stop(true), secure.stop(true)])
 })
 
-const ask = (path: string, overrides: Partial<GuardedRequest> = {}): Promise<string> =>
-  fetchBody({
-    url: `http://127.0.0.1:${plain.port}${path}`,
-    reach: 'loopback',
-    timeoutMs: 5_000,
-    maxBytes: 1_000,
-    ...overrides,
-  }).then((body) => body.toString())
-
-const problemOf = async (asked: Promise<unknown>): Promise<string> => {
-  const error = await asked.catch((thrown: unknown) => thrown)
-  if (error instanceof FetchFailedError || error instanceof UrlRefusedError) return error.detail
-  throw new Error(`it did not fail as it should: ${String(error)}`)
+const fetchText = (path: string, overrides: Partial<GuardedRequest> = {}): Promise<string> => {
+  const url = `http://127.0.0.1:${plain.port}${path}`
+  return fetchBody({ url, reach: 'loopback', timeoutMs: 5_000, maxBytes: 1_000, ...overrides }).then(String)
 }
+const from = (port: number | undefined, path: string | number = ''): Partial<GuardedRequest> => ({
+  url: `http://127.0.0.1:${port}/${path}`,
+})
+
+const problemOf = async (fetched: Promise<unknown>): Promise<string> => {
+  const error = await fetched.catch((thrown: unknown) => thrown)
+  if (error instanceof FetchFailedError || error instanceof UrlRefusedError) return error.detail
+  throw new Error(`unexpected outcome: ${String(error)}`)
+}
+const DISCONNECTED = /^(could not connect|the response ended early)/
+const FORBIDDEN = 'resolves to an address that is not allowed'
 
 describe('a guarded request', () => {
-  test('carries its method, headers and body, and takes the body of a 200', async () => {
-    const text = await ask('/echo', { method: 'POST', body: '{"ü":1}', headers: { 'x-extra': 'yes' } })
+  test('sends its method, headers and body, and returns the body of a 200 response', async () => {
+    const text = await fetchText('/echo', { method: 'POST', body: '{"ü":1}', headers: { 'x-extra': 'yes' } })
     expect(JSON.parse(text)).toMatchObject({ method: 'POST', body: '{"ü":1}', encoding: 'identity', extra: 'yes' })
-    expect(JSON.parse(await ask('/echo'))).toMatchObject({ method: 'GET', body: '' })
+    expect(JSON.parse(await fetchText('/echo'))).toMatchObject({ method: 'GET', body: '' })
   })
 
-  test('follows no redirect', async () => {
-    expect(await problemOf(ask('/redirect'))).toBe(
-      'the server redirects (302), but redirects are not followed: use the final URL',
-    )
+  test.each<[string, Partial<GuardedRequest>, string]>([
+    ['/redirect', {}, 'the server redirects (302), but redirects are not followed: use the final URL'],
+    ['/broken', {}, 'the server responded with status 500'],
+    ['/never', { timeoutMs: 60 }, 'the request timed out'],
+    ['/begins', { timeoutMs: 60 }, 'the request timed out'],
+    // Decompression could exceed the limit.
+    ['/compressed', { maxBytes: 1_000_000 }, 'the server sent a content encoding that was not requested'],
+    ['', { url: 'http://127.0.0.1:1/' }, 'could not connect (ECONNREFUSED)'],
+    ['/echo', { reach: 'public' }, 'must be an https URL'],
+    ['', { url: 'https://127.0.0.1/', reach: 'public' }, FORBIDDEN],
+    ['', { url: 'https://localhost/', reach: 'public' }, FORBIDDEN],
+  ])('fails for %s with %j: %s', async (path, overrides, problem) => {
+    expect(await problemOf(fetchText(path, overrides))).toBe(problem)
   })
 
-  test('takes no other status, and tells nothing of its body', async () => {
-    expect(await problemOf(ask('/broken'))).toBe('the server responded with status 500')
-  })
-
-  test('ends at its time, before an answer and within one', async () => {
-    for (const path of ['/never', '/begins']) {
-      expect(await problemOf(ask(path, { timeoutMs: 60 }))).toBe('the request timed out')
-    }
-  })
-
-  test('takes no more bytes than said, announced or not, and closes the connection', async () => {
+  test('limits the size of the response, with and without a length, and closes the connection', async () => {
     const closed = new Promise<void>((resolve) => {
       release = resolve
     })
-    expect(await problemOf(ask('/large'))).toBe('the response has more than 1000 bytes')
-    expect(await problemOf(ask('/endless'))).toBe('the response has more than 1000 bytes')
+    for (const path of ['/large', '/endless']) {
+      expect(await problemOf(fetchText(path))).toBe('the response has more than 1000 bytes')
+    }
     await closed
     expect(cancelled).toContain('/endless')
   })
 
-  test('takes no answer in a great number of small chunks', async () => {
-    const askFor = (count: number) => ask('', { url: `http://127.0.0.1:${crumbs.port}/${count}`, maxBytes: 10_000 })
-    expect((await askFor(900)).length).toBe(900)
-    expect(await problemOf(askFor(3_000))).toBe('the chunks of the response are too small')
+  test('limits the number of small chunks', async () => {
+    const fetchCrumbs = (count: number) => fetchText('', { ...from(crumbs.port, count), maxBytes: 10_000 })
+    expect((await fetchCrumbs(900)).length).toBe(900)
+    expect(await problemOf(fetchCrumbs(3_000))).toBe('the chunks of the response are too small')
     const url = `http://127.0.0.1:${crumbs.port}/3000`
-    const streamed = guardedFetch({ url, reach: 'loopback', timeoutMs: 5_000, maxBytes: 10_000 })
     let count = 0
     const read = async (): Promise<void> => {
-      for await (const _ of streamed) count += 1
+      for await (const _ of guardedFetch({ url, reach: 'loopback', timeoutMs: 5_000, maxBytes: 10_000 })) count += 1
     }
     expect(await problemOf(read())).toBe('the chunks of the response are too small')
     expect(count).toBeLessThan(1_100)
   })
 
-  test('takes nothing compressed: it would grow', async () => {
-    expect(await problemOf(ask('/compressed', { maxBytes: 1_000_000 }))).toBe(
-      'the server sent a content encoding that was not requested',
-    )
+  test('fails if the response ends early', async () => {
+    expect(await problemOf(fetchText('', from(short.port)))).toMatch(DISCONNECTED)
   })
 
-  test('takes no answer that ends early, and could not connect that is refused', async () => {
-    const url = `http://127.0.0.1:${short.port}/`
-    expect(await problemOf(ask('', { url }))).toMatch(/^(could not connect|the response ended early)/)
-    expect(await problemOf(ask('', { url: 'http://127.0.0.1:1/' }))).toBe('could not connect (ECONNREFUSED)')
-  })
-
-  describe('whose answer is cut', () => {
+  describe('whose response is truncated', () => {
     /** Reads the first bytes, cuts the connection, and reads the rest. */
-    const askCut = async (framed: string, cutting: () => void, overrides: Partial<GuardedRequest> = {}) => {
-      const url = `http://127.0.0.1:${cut.port}/${framed}`
+    const readCut = async (framing: string, cutting: () => void, overrides: Partial<GuardedRequest> = {}) => {
+      const url = `http://127.0.0.1:${cut.port}/${framing}`
       const stream = guardedFetch({ url, reach: 'loopback', timeoutMs: 5_000, maxBytes: 1_000, ...overrides })
       expect(Buffer.from((await stream.next()).value ?? []).toString()).toBe('short')
       const rest = stream.next()
       cutting()
       return rest
     }
-    const ends = (): void => void cutSocket?.end()
-    const resets = (): void => void cutSocket?.terminate()
+    const end = (): void => void cutSocket?.end()
+    const reset = (): void => void cutSocket?.terminate()
 
-    test.each(['length', 'chunks'])('fails if the server sent its %s', async (framed) => {
-      for (const cutting of [ends, resets]) {
-        expect(await problemOf(askCut(framed, cutting, { needsLength: true }))).toMatch(
-          /^(could not connect|the response ended early)/,
-        )
+    test.each(['length', 'chunks'])('fails if the server sent its %s', async (framing) => {
+      for (const cutting of [end, reset]) {
+        expect(await problemOf(readCut(framing, cutting, { needsLength: true }))).toMatch(DISCONNECTED)
       }
     })
 
     test('is complete without a length only if its format has an end', async () => {
-      expect(await askCut('nothing', ends)).toEqual({ done: true, value: undefined })
-      expect(await problemOf(ask('', { url: `http://127.0.0.1:${cut.port}/nothing`, needsLength: true }))).toBe(
+      expect(await readCut('nothing', end)).toEqual({ done: true, value: undefined })
+      expect(await problemOf(fetchText('', { ...from(cut.port, 'nothing'), needsLength: true }))).toBe(
         'the server does not send the length of the file, so a truncated file would look complete',
       )
     })
 
-    test('fails if this process cut it: at its time limit, or when it is interrupted', async () => {
-      const nothing = (): void => undefined
-      expect(await problemOf(askCut('nothing', nothing, { timeoutMs: 100 }))).toBe('the request timed out')
+    test('fails at its time limit and when it is interrupted', async () => {
+      expect(await problemOf(readCut('nothing', () => undefined, { timeoutMs: 100 }))).toBe('the request timed out')
       const interrupt = new AbortController()
-      const cutting = (): void => interrupt.abort()
-      expect(await problemOf(askCut('nothing', cutting, { signal: interrupt.signal }))).toBe(
-        'the request was interrupted',
-      )
+      const interrupted = readCut('nothing', () => interrupt.abort(), { signal: interrupt.signal })
+      expect(await problemOf(interrupted)).toBe('the request was interrupted')
     })
   })
 
   test('can be interrupted', async () => {
     const interrupt = new AbortController()
-    const asked = problemOf(ask('/never', { signal: interrupt.signal }))
+    const interrupted = problemOf(fetchText('/never', { signal: interrupt.signal }))
     interrupt.abort()
-    expect(await asked).toBe('the request was interrupted')
+    expect(await interrupted).toBe('the request was interrupted')
   })
 
-  test('ends when its reader stops reading', async () => {
+  test('ends if its reader stops', async () => {
     const closed = new Promise<void>((resolve) => {
       release = resolve
     })
@@ -243,62 +203,48 @@ describe('a guarded request', () => {
     }
     await closed
   })
-
-  test('goes to no address that is not allowed', async () => {
-    const refused = 'resolves to an address that is not allowed'
-    expect(await problemOf(ask('/echo', { reach: 'public' }))).toBe('must be an https URL')
-    expect(await problemOf(ask('', { url: `https://127.0.0.1:${secure.port}/`, reach: 'public' }))).toBe(refused)
-    expect(await problemOf(ask('', { url: `https://localhost:${secure.port}/`, reach: 'public' }))).toBe(refused)
-  })
 })
 
 describe('over TLS', () => {
-  test('a connection is reused within its reach, and never by a request that may not go there', async () => {
+  test('a connection is reused within its reach, and never for a narrower reach', async () => {
     const clients = new Set<number>()
-    const server = Bun.serve({
+    await using server = Bun.serve({
       hostname: '127.0.0.1',
       port: 0,
-      tls: { cert: TEST_CERTIFICATE, key: TEST_CERTIFICATE_KEY },
+      tls: TLS,
       fetch: (request, self) => {
         clients.add(self.requestIP(request)?.port ?? 0)
         return new Response('internal')
       },
     })
     const url = `https://screener.example:${server.port}/`
-    const resolveTo = (address: string) => async () => [{ address, family: 4 }]
-    const askWithin = (reach: Reach, address: string) =>
-      ask('', {
-        url,
-        reach,
-        certificateAuthority: TEST_CERTIFICATE,
-        lookup: createGuardedLookup(reach, resolveTo(address)),
-      })
-    expect(await askWithin('loopback', '127.0.0.1')).toBe('internal')
-    expect(await askWithin('loopback', '127.0.0.1')).toBe('internal')
-    expect(clients.size).toBe(1)
-    const refused = 'resolves to an address that is not allowed'
-    for (const reach of ['public', 'private'] as const) {
-      expect(await problemOf(askWithin(reach, '127.0.0.1'))).toBe(refused)
+    const fetchWithin = (reach: Reach, address: string) => {
+      const lookup = createGuardedLookup(reach, async () => [{ address, family: 4 }])
+      return fetchText('', { url, reach, certificateAuthority: TEST_CERTIFICATE, lookup })
     }
-    expect(await problemOf(askWithin('public', '10.0.0.1'))).toBe(refused)
+    for (let times = 0; times < 2; times++) expect(await fetchWithin('loopback', '127.0.0.1')).toBe('internal')
     expect(clients.size).toBe(1)
-    await server.stop(true)
+    for (const [reach, address] of [
+      ['public', '127.0.0.1'],
+      ['private', '127.0.0.1'],
+      ['public', '10.0.0.1'],
+    ] as const) {
+      expect(await problemOf(fetchWithin(reach, address))).toBe(FORBIDDEN)
+    }
+    expect(clients.size).toBe(1)
   })
 
-  const trusted = {
-    certificateAuthority: TEST_CERTIFICATE,
-    lookup: createGuardedLookup('loopback', async () => [{ address: '127.0.0.1', family: 4 }]),
-  }
-
-  test('the connection goes to the address that was checked, and the certificate is of the name', async () => {
-    const url = `https://screener.example:${secure.port}/echo`
-    expect(JSON.parse(await ask('', { ...trusted, url }))).toMatchObject({ host: `screener.example:${secure.port}` })
-    const other = `https://other.example:${secure.port}/echo`
-    expect(await problemOf(ask('', { ...trusted, url: other }))).toMatch(/^could not connect/)
-  })
-
-  test('an unknown certificate is refused', async () => {
-    const url = `https://screener.example:${secure.port}/echo`
-    expect(await problemOf(ask('', { url, lookup: trusted.lookup }))).toMatch(/^could not connect/)
+  test('the connection goes to the checked address, and needs a trusted certificate for the name', async () => {
+    const lookup = createGuardedLookup('loopback', async () => [{ address: '127.0.0.1', family: 4 }])
+    const trusted = { certificateAuthority: TEST_CERTIFICATE, lookup }
+    const urlOf = (host: string) => `https://${host}:${secure.port}/echo`
+    const text = await fetchText('', { ...trusted, url: urlOf('screener.example') })
+    expect(JSON.parse(text)).toMatchObject({ host: `screener.example:${secure.port}` })
+    for (const untrusted of [
+      { ...trusted, url: urlOf('other.example') },
+      { lookup, url: urlOf('screener.example') },
+    ]) {
+      expect(await problemOf(fetchText('', untrusted))).toMatch(/^could not connect/)
+    }
   })
 })

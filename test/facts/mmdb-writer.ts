@@ -1,4 +1,4 @@
-// Writes small MMDB files, so that tests need none of a publisher's. Source: https://maxmind.github.io/MaxMind-DB/.
+// Writes small MMDB files for tests. Source: https://maxmind.github.io/MaxMind-DB/.
 
 export type MmdbValue = string | number | boolean | readonly MmdbValue[] | { readonly [key: string]: MmdbValue }
 
@@ -6,12 +6,11 @@ export interface MmdbFile {
   readonly databaseType: string
   readonly ipVersion: 4 | 6
   readonly buildEpoch: number
-  /** Network in CIDR notation → its record. Of two that overlap, the longer comes later. */
+  /** Networks in CIDR notation with their records. A network within another must come later. */
   readonly networks: readonly (readonly [network: string, record: MmdbValue])[]
 }
 
 const STRING = 2
-const DOUBLE = 3
 const UINT32 = 6
 const MAP = 7
 const ARRAY = 11
@@ -31,22 +30,17 @@ const encode = (value: MmdbValue): number[] => {
     return [...control(STRING, bytes.length), ...bytes]
   }
   if (typeof value === 'boolean') return control(BOOLEAN, value ? 1 : 0)
-  if (typeof value === 'number' && Number.isInteger(value)) {
+  if (typeof value === 'number') {
     const bytes = Buffer.alloc(4)
     bytes.writeUInt32BE(value)
     return [...control(UINT32, 4), ...bytes]
-  }
-  if (typeof value === 'number') {
-    const bytes = Buffer.alloc(8)
-    bytes.writeDoubleBE(value)
-    return [...control(DOUBLE, 8), ...bytes]
   }
   if (Array.isArray(value)) return [...control(ARRAY, value.length), ...value.flatMap(encode)]
   const entries = Object.entries(value as Readonly<Record<string, MmdbValue>>)
   return [...control(MAP, entries.length), ...entries.flatMap(([key, item]) => [...encode(key), ...encode(item)])]
 }
 
-/** The address's bits; IPv4 in a tree of IPv6 is ::a.b.c.d. */
+/** The bits of an address; IPv4 in a tree of IPv6 is ::a.b.c.d. */
 const bitsOf = (network: string, ipVersion: 4 | 6): number[] => {
   const [address = '', lengthText = ''] = network.split('/')
   const bytes: number[] = []
@@ -71,7 +65,7 @@ interface Node {
 
 const newNode = (): Node => ({ children: [null, null] })
 
-/** Each leaf is the offset of its record. */
+/** Builds a tree whose leaves are offsets of records. */
 const buildTree = ({ networks, ipVersion }: MmdbFile): { root: Node; data: number[] } => {
   const root = newNode()
   const data: number[] = []
@@ -87,7 +81,7 @@ const buildTree = ({ networks, ipVersion }: MmdbFile): { root: Node; data: numbe
         node = child
         continue
       }
-      // A longer network within a shorter one: the rest of the shorter one keeps its record.
+      // The rest of a network that contains this one keeps its record.
       const next: Node = { children: [child, child] }
       node.children[bit as 0 | 1] = next
       node = next

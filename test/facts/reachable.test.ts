@@ -1,4 +1,4 @@
-// Where an operator's URL may lead, and where not, however it is written.
+// Reachable addresses and URLs, in every spelling.
 import { describe, expect, spyOn, test } from 'bun:test'
 import { dns } from 'bun'
 import type { Reach } from '../../src/domain/list.ts'
@@ -24,74 +24,57 @@ const problemOf = (text: string, reach: Reach = 'public'): string => {
   }
   throw new Error(`${text} was accepted`)
 }
+const NOT_HTTPS = 'must be an https URL'
+const CREDENTIALS = 'must not contain credentials'
+const FORBIDDEN = 'resolves to an address that is not allowed'
 
 describe('an address', () => {
-  test('is reachable by what the operator said', () => {
-    for (const address of [...PUBLIC, ...mapped(PUBLIC)]) {
-      expect([address, isReachable(address, 'public'), isReachable(address, 'loopback')]).toEqual([
-        address,
-        true,
-        false,
-      ])
-      expect(isReachable(address, 'private')).toBe(true)
-    }
-    for (const address of [...PRIVATE, ...mapped(PRIVATE)]) {
-      expect([address, isReachable(address, 'public'), isReachable(address, 'loopback')]).toEqual([
-        address,
-        false,
-        false,
-      ])
-      expect(isReachable(address, 'private')).toBe(true)
-    }
-    for (const address of [...LOOPBACK, ...mapped(LOOPBACK)]) {
-      expect([address, isReachable(address, 'public'), isReachable(address, 'private')]).toEqual([
-        address,
-        false,
-        false,
-      ])
-      expect(isReachable(address, 'loopback')).toBe(true)
-    }
-    for (const address of [...NOWHERE, ...mapped(NOWHERE), 'nonsense', '']) {
-      for (const reach of ['public', 'private', 'loopback'] as const) {
-        expect([address, isReachable(address, reach)]).toEqual([address, false])
-      }
-    }
+  const cases = [
+    [PUBLIC, ['public', 'private']],
+    [PRIVATE, ['private']],
+    [LOOPBACK, ['loopback']],
+    [[...NOWHERE, 'nonsense', ''], []],
+  ] as const
+  test.each(
+    cases.flatMap(([addresses, reaches]) =>
+      [...addresses, ...mapped(addresses)].map((address) => [address, reaches] as const),
+    ),
+  )('%p is reachable with %j', (address, reaches) => {
+    const all = ['public', 'private', 'loopback'] as const
+    expect(all.filter((reach) => isReachable(address, reach))).toEqual([...reaches])
   })
 })
 
 describe('a URL', () => {
-  test('is https, without credentials', () => {
-    expect(parseReachableUrl('https://lists.example/a?b#c', 'public').hostname).toBe('lists.example')
-    for (const text of [
-      'http://lists.example/',
-      'file:///etc/passwd',
-      'data:,x',
-      'ftp://a/',
-      '/path',
-      'no url',
-      '',
-      'https:',
-    ]) {
-      expect(problemOf(text)).toBe('must be an https URL')
-    }
-    expect(problemOf('https://user@lists.example/')).toBe('must not contain credentials')
-    expect(problemOf('https://user:password@lists.example/')).toBe('must not contain credentials')
-  })
+  const insecure = [
+    'http://lists.example/',
+    'file:///etc/passwd',
+    'data:,x',
+    'ftp://a/',
+    '/path',
+    'no url',
+    '',
+    'https:',
+  ]
+  const spellings = words`
+    127.0.0.1 127.1 2130706433 0x7f000001 0177.0.0.1 [::1] [::ffff:127.0.0.1] [::ffff:7f00:1] 10.0.0.1
+    169.254.169.254 [fe80::1] 0 0.0.0.0 127.0.0.1. 017700000001 172.16.0.1 192.168.0.1 100.64.0.1 224.0.0.1
+    255.255.255.255 １２７.0.0.1 127。0。0。1 [::] [fd00::1] [64:ff9b::a00:1] [2002:7f00:1::]
+  `
+  test.each<[string, Reach, string]>([
+    ...insecure.map((text) => [text, 'public', NOT_HTTPS] as [string, Reach, string]),
+    ['http://127.0.0.1/', 'private', NOT_HTTPS],
+    ['https://user@lists.example/', 'public', CREDENTIALS],
+    ['https://user:password@lists.example/', 'public', CREDENTIALS],
+    ...spellings.map((host) => [`https://${host}/`, 'public', FORBIDDEN] as [string, Reach, string]),
+    ['https://1.1.1.1/', 'loopback', FORBIDDEN],
+  ])('%p is refused for %s', (text, reach, problem) => expect(problemOf(text, reach)).toBe(problem))
 
-  test('is not an address that is not allowed, in any spelling', () => {
-    const spellings = words`
-      127.0.0.1 127.1 2130706433 0x7f000001 0177.0.0.1 [::1] [::ffff:127.0.0.1] [::ffff:7f00:1] 10.0.0.1
-      169.254.169.254 [fe80::1] 0 0.0.0.0 127.0.0.1. 017700000001 172.16.0.1 192.168.0.1 100.64.0.1 224.0.0.1
-      255.255.255.255 １２７.0.0.1 127。0。0。1 [::] [fd00::1] [64:ff9b::a00:1] [2002:7f00:1::]
-    `
-    for (const host of spellings) {
-      expect([host, problemOf(`https://${host}/`)]).toEqual([host, 'resolves to an address that is not allowed'])
-    }
-    expect(parseReachableUrl('https://1.1.1.1/', 'public').hostname).toBe('1.1.1.1')
-    expect(parseReachableUrl('http://127.0.0.1:8099/', 'loopback').port).toBe('8099')
-    expect(problemOf('http://127.0.0.1/', 'private')).toBe('must be an https URL')
-    expect(problemOf('https://1.1.1.1/', 'loopback')).toBe('resolves to an address that is not allowed')
-  })
+  test.each([
+    ['https://lists.example/a?b#c', 'public', 'lists.example'],
+    ['https://1.1.1.1/', 'public', '1.1.1.1'],
+    ['http://127.0.0.1:8099/', 'loopback', '127.0.0.1:8099'],
+  ] as const)('%s is accepted for %s', (text, reach, host) => expect(parseReachableUrl(text, reach).host).toBe(host))
 })
 
 describe('a name', () => {
@@ -106,7 +89,7 @@ describe('a name', () => {
       ),
     )
 
-  test('is used when everything it stands for is allowed', async () => {
+  test('is used if all its addresses are allowed', async () => {
     expect(await look('public', true, '1.1.1.1', '2606:4700::1111')).toEqual([
       { address: '1.1.1.1', family: 4 },
       { address: '2606:4700::1111', family: 6 },
@@ -114,15 +97,18 @@ describe('a name', () => {
     expect(await look('public', false, '1.1.1.1')).toBe('1.1.1.1')
   })
 
-  test('is refused when any of it is not: a resolver that answers in turns finds no gap', async () => {
-    expect(await look('public', true, '1.1.1.1', '10.0.0.1')).toBe('UrlRefusedError')
-    expect(await look('private', true, '10.0.0.1', '127.0.0.1')).toBe('UrlRefusedError')
-    expect(await look('loopback', true, '127.0.0.1', '1.1.1.1')).toBe('UrlRefusedError')
-    expect(await look('public', true, '::ffff:10.1.2.3')).toBe('UrlRefusedError')
-    expect(await look('public', true)).toBe('Error')
+  test.each<[Reach, ...string[]]>([
+    ['public', '1.1.1.1', '10.0.0.1'],
+    ['private', '10.0.0.1', '127.0.0.1'],
+    ['loopback', '127.0.0.1', '1.1.1.1'],
+    ['public', '::ffff:10.1.2.3'],
+  ])('is refused for %s if one address is forbidden: %s %s', async (reach, ...addresses) => {
+    expect(await look(reach, true, ...addresses)).toBe('UrlRefusedError')
   })
 
-  test('is looked up without a thread of the pool, which a silent name server would hold', async () => {
+  test('fails if it cannot be resolved', async () => expect(await look('public', true)).toBe('Error'))
+
+  test('is resolved without a thread of the pool, which a silent name server would block', async () => {
     const lookup = spyOn(dns, 'lookup')
     try {
       const found = await new Promise((resolve) =>

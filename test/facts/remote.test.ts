@@ -1,11 +1,11 @@
-// Asking a source that may fail: breaker, answers that are kept, questions that are shared.
+// Remote sources: the circuit breaker, cached answers, shared queries, and queues of organizations.
 import { describe, expect, test } from 'bun:test'
 import { createRemote } from '../../src/facts/remote.ts'
 import { createBreaker } from '../../src/lib/breaker.ts'
 import { createManualClock } from '../server/manual-clock.ts'
 
 describe('a breaker', () => {
-  test('opens within ten failures in a row, and not for fewer between successes', () => {
+  test('opens within ten consecutive failures, and not for fewer', () => {
     const breaker = createBreaker({ clock: createManualClock() })
     for (let count = 0; count < 20; count++) {
       expect(breaker.permits()).toBe(true)
@@ -13,15 +13,12 @@ describe('a breaker', () => {
       else breaker.failed()
     }
     let failures = 0
-    while (breaker.permits()) {
-      breaker.failed()
-      failures += 1
-    }
+    for (; breaker.permits(); failures++) breaker.failed()
     expect(failures).toBeLessThanOrEqual(10)
     expect(breaker.open).toBe(true)
   })
 
-  test('lets one try through after a while: it closes on success, stays open on failure', () => {
+  test('permits one trial after some time, and closes if it succeeds', () => {
     const clock = createManualClock()
     const breaker = createBreaker({ clock, failures: 2, openMs: 1_000 })
     breaker.failed()
@@ -38,14 +35,14 @@ describe('a breaker', () => {
     expect([breaker.permits(), breaker.permits(), breaker.open]).toEqual([true, true, false])
   })
 
-  test('is not stuck by a try that never ends', () => {
+  test('permits another trial if a trial never ends', () => {
     const clock = createManualClock()
     const breaker = createBreaker({ clock, failures: 1, openMs: 1_000 })
     breaker.failed()
-    clock.advance(1_000)
-    expect(breaker.permits()).toBe(true)
-    clock.advance(1_000)
-    expect(breaker.permits()).toBe(true)
+    for (let trial = 0; trial < 2; trial++) {
+      clock.advance(1_000)
+      expect(breaker.permits()).toBe(true)
+    }
   })
 })
 
@@ -66,22 +63,20 @@ describe('a remote source', () => {
   }
   const failing = (): Promise<string> => Promise.reject(new Error('down'))
 
-  test('is asked once for what several ask at once, and not again while the answer is kept', async () => {
+  test('gets one query for concurrent requests, and none while the answer is cached', async () => {
     const { clock, remote } = create()
-    let asked = 0
-    const question = async (): Promise<string> => `answer ${++asked}`
-    const answers = [remote.ask('a', question), remote.ask('a', question)]
-    expect(await Promise.all(answers)).toEqual(['answer 1', 'answer 1'])
-    // At hand: no promise.
-    expect(remote.ask('a', question)).toBe('answer 1')
+    let queries = 0
+    const query = async (): Promise<string> => `answer ${++queries}`
+    expect(await Promise.all([remote.ask('a', query), remote.ask('a', query)])).toEqual(['answer 1', 'answer 1'])
+    expect(remote.ask('a', query)).toBe('answer 1')
     clock.advance(999)
-    expect(remote.ask('a', question)).toBe('answer 1')
+    expect(remote.ask('a', query)).toBe('answer 1')
     clock.advance(1)
-    expect(await remote.ask('a', question)).toBe('answer 2')
+    expect(await remote.ask('a', query)).toBe('answer 2')
     expect(remote.counts()).toEqual({ kept: 2, answered: 2, failed: 0, refused: 0, open: false })
   })
 
-  test('is tried by the next caller if the one that may try it does not', async () => {
+  test('gets its trial from the next caller if the first caller does not use it', async () => {
     const clock = createManualClock()
     const breaker = createBreaker({ clock, failures: 1 })
     const { remote } = create({ clock, breaker, underWayMax: 1, waitingMax: 1 })
@@ -90,7 +85,7 @@ describe('a remote source', () => {
     const late = remote.ask('late', async () => 'late', { organizationId: '', deadlineMs: clock.monotonicMs() })
     expect(await late).toBeNull()
     expect(await remote.ask('next', async () => 'back')).toBe('back')
-    // Its queue is full.
+    // The queue is full.
     for (const key of ['endless', 'waiting']) void remote.ask(key, () => new Promise(() => undefined))
     breaker.failed()
     clock.advance(10_000)
@@ -98,27 +93,25 @@ describe('a remote source', () => {
     expect(breaker.permits()).toBe(true)
   })
 
-  test('that fails has no answer, is left alone after a few times, and recovers', async () => {
+  test('that fails gets no query after some failures, and recovers', async () => {
     const { clock, errors, remote } = create()
-    let calls = 0
+    let queries = 0
     for (let count = 0; count < 20; count++) {
-      const asked = remote.ask(`${count}`, () => {
-        calls += 1
+      const query = () => {
+        queries += 1
         return failing()
-      })
-      expect(await asked).toBeNull()
+      }
+      expect(await remote.ask(`${count}`, query)).toBeNull()
     }
-    expect(calls).toBe(5)
-    expect(errors).toHaveLength(5)
+    expect([queries, errors.length]).toEqual([5, 5])
     expect(remote.counts()).toEqual({ kept: 0, answered: 0, failed: 5, refused: 15, open: true })
-    // Refused at once, without a promise.
     expect(remote.ask('x', failing)).toBeNull()
     clock.advance(10_000)
     expect(await remote.ask('x', async () => 'back')).toBe('back')
     expect(await remote.ask('y', async () => 'again')).toBe('again')
   })
 
-  test('is not left alone for failures of single questions, and answers again if it fails so when it is tried', async () => {
+  test('remains in use after rejected queries, also if the trial is rejected', async () => {
     const { clock, remote } = create({ isQuestionsFault: (error) => error instanceof RangeError })
     const rejected = (): Promise<string> => Promise.reject(new RangeError('unknown wallet'))
     for (let count = 0; count < 20; count++) expect(await remote.ask('a', rejected)).toBeNull()
@@ -136,66 +129,66 @@ describe('a remote source', () => {
     expect(await remote.ask('a', async () => 'good')).toBe('good')
   })
 
-  describe('has a bounded number of questions under way, and', () => {
+  describe('with a bounded number of queries', () => {
     const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
-    const callerOf = (organizationId: string, deadlineMs = 25_000) => ({ organizationId, deadlineMs })
-    /** Asks for an organization; the question is answered by its own key when `answer` is called. */
-    const ask = () => {
+    /** Sends queries for organizations; each is answered with its key by `answerNext`. */
+    const createQueue = () => {
       const { clock, remote } = create()
-      const open: { readonly key: string; readonly answer: () => void }[] = []
-      const question = (key: string) => () => {
-        const answer = Promise.withResolvers<string>()
-        open.push({ key, answer: () => answer.resolve(key) })
-        return answer.promise
-      }
+      const running: { readonly key: string; readonly answer: () => void }[] = []
       return {
         clock,
         remote,
-        under: () => open.map(({ key }) => key).join(''),
+        running: () => running.map(({ key }) => key).join(''),
         answerNext: async () => {
           await settled()
-          open.shift()?.answer()
+          running.shift()?.answer()
           await settled()
         },
-        from: (organizationId: string, key: string, deadlineMs?: number) =>
-          remote.ask(key, question(key), callerOf(organizationId, deadlineMs)),
+        send: (organizationId: string, key: string, deadlineMs = 25_000) => {
+          const query = () => {
+            const answer = Promise.withResolvers<string>()
+            running.push({ key, answer: () => answer.resolve(key) })
+            return answer.promise
+          }
+          return remote.ask(key, query, { organizationId, deadlineMs })
+        },
       }
     }
 
-    test('one organization’s do not refuse or delay another’s', async () => {
-      const { remote, from, under, answerNext } = ask()
-      const asked = [...'abcde'].map((key) => from('A', key))
-      expect(from('A', 'f')).toBeNull()
-      const others = [from('B', 'x'), from('B', 'd')]
-      expect(from('A', 'd')).toBe(asked[3]!)
+    test('does not refuse or delay an organization because of another', async () => {
+      const { remote, send, running, answerNext } = createQueue()
+      const ours = [...'abcde'].map((key) => send('A', key))
+      expect(send('A', 'f')).toBeNull()
+      const others = [send('B', 'x'), send('B', 'd')]
+      expect(send('A', 'd')).toBe(ours[3]!)
       await answerNext()
       await answerNext()
-      // The question that waits in both organizations is asked in the turn of the one that comes first, once.
-      expect(under()).toBe('cxd')
+      // A query that waits in both organizations is sent once, in the turn of the first.
+      expect(running()).toBe('cxd')
       for (let count = 0; count < 4; count++) await answerNext()
-      expect(await Promise.all([...asked, ...others])).toEqual([...'abcdexd'])
+      expect(await Promise.all([...ours, ...others])).toEqual([...'abcdexd'])
       expect(remote.counts()).toMatchObject({ answered: 6, refused: 1 })
     })
 
-    test('a question whose turn comes past the deadline is not asked, unless another request waits for it', async () => {
-      const { clock, remote, from, answerNext } = ask()
-      const asked = [...'abc'].map((key) => from('A', key))
-      const late = [from('A', 'd', 5_000), from('A', 'e', 5_000), from('A', 'e', 25_000)]
+    test('gets no query after its deadline, unless another request waits for it', async () => {
+      const { clock, remote, send, answerNext } = createQueue()
+      const pending = [...'abc'].map((key) => send('A', key))
+      const late = [send('A', 'd', 5_000), send('A', 'e', 5_000), send('A', 'e', 25_000)]
       clock.advance(5_000)
       for (let count = 0; count < 4; count++) await answerNext()
-      expect(await Promise.all([...asked, ...late])).toEqual(['a', 'b', 'c', null, 'e', 'e'])
+      expect(await Promise.all([...pending, ...late])).toEqual(['a', 'b', 'c', null, 'e', 'e'])
       expect(remote.counts()).toMatchObject({ answered: 4, refused: 1 })
     })
 
-    test('none is asked when the source has failed meanwhile', async () => {
+    test('gets no waiting query after it failed', async () => {
       const { remote } = create({ underWayMax: 1, waitingMax: 10 })
-      const asked = [...'abcdefg'].map((key) => remote.ask(key, failing))
-      expect(await Promise.all(asked)).toEqual(Array.from({ length: 7 }, () => null))
+      const pending = [...'abcdefg'].map((key) => remote.ask(key, failing))
+      expect(await Promise.all(pending)).toEqual(Array.from({ length: 7 }, () => null))
       expect(remote.counts()).toMatchObject({ failed: 5, refused: 2 })
     })
   })
 
-  test('keeps nothing when it is told to', async () => {
+  test('caches no answer if its time is zero', async () => {
     const { remote } = create({ keepMs: 0 })
     expect(await remote.ask('a', async () => 'one')).toBe('one')
     expect(await remote.ask('a', async () => 'two')).toBe('two')

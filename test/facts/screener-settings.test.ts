@@ -1,4 +1,5 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: settings have placeholders of that form
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: settings contain placeholders of that form
+// Settings of screeners: defaults, and refusals with their position.
 import { describe, expect, test } from 'bun:test'
 import { parse } from 'yaml'
 import { parseScreenerSettings, ScreenerSettingsError } from '../../src/facts/screener-settings.ts'
@@ -35,14 +36,15 @@ const problemOf = (yaml: string): string => {
     expect(message).not.toContain('\n')
     return message.replace('screeners: ', '')
   }
-  throw new Error('they were accepted')
+  throw new Error('the settings were accepted')
 }
 
-/** The minimal screener with one line more, or another one instead. */
-const withLine = (line: string): string => `${MINIMAL}  ${line}\n`
+const withSetting = (text: string): string => `risk: { url: "https://a.example/", answer: { flagged: /a }, ${text} }`
+const withUrl = (text: string): string => `risk: { url: "${text}", answer: { flagged: /a } }`
+const withAnswer = (text: string): string => `risk: { url: "https://a.example/", answer: ${text} }`
 
 describe('the settings of a screener', () => {
-  test('have defaults for all but what they must say', () => {
+  test('have defaults for everything optional', () => {
     expect(parseScreenerSettings(undefined).size).toBe(0)
     expect(parseScreenerSettings(parse(MINIMAL)).get('risk')).toEqual({
       name: 'risk',
@@ -63,7 +65,7 @@ describe('the settings of a screener', () => {
     })
   })
 
-  test('say how to ask and how to read the answer', () => {
+  test('describe the request and the answer', () => {
     expect(parseScreenerSettings(parse(FULL)).get('risk')).toMatchObject({
       method: 'POST',
       headers: { authorization: 'Bearer ${secret}', 'x-chain': '${chain_id}' },
@@ -81,58 +83,42 @@ describe('the settings of a screener', () => {
     })
   })
 
-  test('are refused with the place and the reason', () => {
-    expect(problemOf('[]')).toBe('it must be a mapping')
-    expect(problemOf('Risk: {}')).toStartWith('Risk is not a valid name')
-    expect(problemOf('risk: 1')).toBe('risk must be a mapping')
-    expect(problemOf('risk: { url: "https://a.example/" }')).toBe('risk.answer must be a mapping')
-    expect(problemOf('risk: { url: "https://a.example/", answer: {} }')).toStartWith(
-      'risk.answer must map at least one',
-    )
-    expect(problemOf(withLine('timeout: 1'))).toBe('risk.timeout is not a known setting')
-    expect(problemOf(withLine('timeout-ms: 10'))).toBe('risk.timeout-ms must be a whole number from 50 to 20000')
-    expect(problemOf(withLine('cache-seconds: 1.5'))).toStartWith('risk.cache-seconds must be')
-    expect(problemOf(withLine('method: PUT'))).toBe('risk.method must be GET or POST')
-    expect(problemOf(withLine('reach: everywhere'))).toStartWith('risk.reach must be one of')
-    expect(problemOf(withLine('body: { a: "${secret}" }'))).toStartWith(
-      'risk.body.a uses the unknown placeholder ${secret}',
-    )
-    expect(problemOf(withLine('headers: { a: "${secret}" }'))).toStartWith(
-      'risk.headers.a uses the unknown placeholder ${secret}',
-    )
-    expect(problemOf(withLine('headers: { host: a }'))).toBe('risk.headers.host is not a permitted header')
-    expect(problemOf(withLine('headers: { a: "x\\r\\ny" }'))).toBe('risk.headers.a must be a line of ASCII text')
-    expect(problemOf(withLine('secret: s3cret'))).toBe('risk.secret must be a mapping')
-    expect(problemOf(withLine('secret: { value: s3cret }'))).toBe('risk.secret.value is not a known setting')
-    expect(problemOf(withLine('secret: { env: A, file: /b }'))).toStartWith(
-      'risk.secret must contain either env or file',
-    )
-  })
-
-  test('let no request choose where it goes', () => {
-    const url = (text: string): string => `risk: { url: "${text}", answer: { flagged: /a } }`
-    expect(problemOf(url('http://screener.example/'))).toBe('risk.url must be an https URL')
-    expect(problemOf(url('https://10.0.0.1/'))).toBe('risk.url resolves to an address that is not allowed')
-    expect(problemOf(url('https://k:s@screener.example/'))).toBe('risk.url must not contain credentials')
-    expect(problemOf(url('https://${chain}.example/'))).toBe('risk.url must not have a placeholder in its host')
-    expect(problemOf(url('https://a.example:${chain_id}/'))).toBe('risk.url must not have a placeholder in its host')
-    expect(problemOf(url('https://a.example/${from}'))).toStartWith(
+  const PLACEHOLDER = 'uses the unknown placeholder ${secret}'
+  const HOST = 'risk.url must not have a placeholder in its host'
+  test.each([
+    ['[]', 'it must be a mapping'],
+    ['Risk: {}', 'Risk is not a valid name'],
+    ['risk: 1', 'risk must be a mapping'],
+    ['risk: { url: "https://a.example/" }', 'risk.answer must be a mapping'],
+    [withAnswer('{}'), 'risk.answer must map at least one'],
+    [withSetting('timeout: 1'), 'risk.timeout is not a known setting'],
+    [withSetting('timeout-ms: 10'), 'risk.timeout-ms must be a whole number from 50 to 20000'],
+    [withSetting('cache-seconds: 1.5'), 'risk.cache-seconds must be'],
+    [withSetting('method: PUT'), 'risk.method must be GET or POST'],
+    [withSetting('reach: everywhere'), 'risk.reach must be one of'],
+    [withSetting('body: { a: "${secret}" }'), `risk.body.a ${PLACEHOLDER}`],
+    [withSetting('headers: { a: "${secret}" }'), `risk.headers.a ${PLACEHOLDER}`],
+    [withSetting('headers: { host: a }'), 'risk.headers.host is not a permitted header'],
+    [withSetting('headers: { a: "x\\r\\ny" }'), 'risk.headers.a must be a line of ASCII text'],
+    [withSetting('secret: s3cret'), 'risk.secret must be a mapping'],
+    [withSetting('secret: { value: s3cret }'), 'risk.secret.value is not a known setting'],
+    [withSetting('secret: { env: A, file: /b }'), 'risk.secret must contain either env or file'],
+    // A request cannot choose the host.
+    [withUrl('http://screener.example/'), 'risk.url must be an https URL'],
+    [withUrl('https://10.0.0.1/'), 'risk.url resolves to an address that is not allowed'],
+    [withUrl('https://k:s@screener.example/'), 'risk.url must not contain credentials'],
+    [withUrl('https://${chain}.example/'), HOST],
+    [withUrl('https://a.example:${chain_id}/'), HOST],
+    [
+      withUrl('https://a.example/${from}'),
       'risk.url uses the unknown placeholder ${from}; valid placeholders: ${address}',
-    )
-  })
-
-  test('say exactly what an answer looks like', () => {
-    const answer = (text: string): string => `risk: { url: "https://a.example/", answer: ${text} }`
-    expect(problemOf(answer('{ flagged: blocked }'))).toStartWith('risk.answer.flagged must be a JSON Pointer')
-    expect(problemOf(answer('{ flagged: { at: /a~2 } }'))).toStartWith('risk.answer.flagged.at must be a JSON Pointer')
-    expect(problemOf(answer('{ flagged: { at: /a, is: 1 } }'))).toBe('risk.answer.flagged.is is not a known setting')
-    expect(problemOf(answer('{ flagged: { at: /a, equals: { b: 1 } } }'))).toStartWith(
-      'risk.answer.flagged.equals must contain only',
-    )
-    expect(problemOf(answer('{ score: { at: /a, times: 0 } }'))).toStartWith('risk.answer.score.times must be')
-    expect(problemOf(answer('{ score: { at: /a, optional: 1 } }'))).toBe(
-      'risk.answer.score.optional must be true or false',
-    )
-    expect(problemOf(answer('{ verdict: /a }'))).toBe('risk.answer.verdict is not a known setting')
-  })
+    ],
+    [withAnswer('{ flagged: blocked }'), 'risk.answer.flagged must be a JSON Pointer'],
+    [withAnswer('{ flagged: { at: /a~2 } }'), 'risk.answer.flagged.at must be a JSON Pointer'],
+    [withAnswer('{ flagged: { at: /a, is: 1 } }'), 'risk.answer.flagged.is is not a known setting'],
+    [withAnswer('{ flagged: { at: /a, equals: { b: 1 } } }'), 'risk.answer.flagged.equals must contain only'],
+    [withAnswer('{ score: { at: /a, times: 0 } }'), 'risk.answer.score.times must be'],
+    [withAnswer('{ score: { at: /a, optional: 1 } }'), 'risk.answer.score.optional must be true or false'],
+    [withAnswer('{ verdict: /a }'), 'risk.answer.verdict is not a known setting'],
+  ])('are refused: %s', (yaml, problem) => expect(problemOf(yaml)).toStartWith(problem))
 })

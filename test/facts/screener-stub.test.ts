@@ -1,4 +1,4 @@
-// The stub that ships, asked as its example configuration says.
+// The screener stub, with its example configuration.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { createScreener } from '../../src/facts/screener.ts'
 import { parseScreenerSettings } from '../../src/facts/screener-settings.ts'
 import { exchange } from '../server/exchange.ts'
 import { createManualClock } from '../server/manual-clock.ts'
-import { temporaryFolder } from '../store/temporary-store.ts'
+import { newFolder } from '../support/folder.ts'
 import { requestOf, WALLET } from './fixtures.ts'
 
 const EXAMPLE = join(import.meta.dir, '..', '..', 'docs', 'examples', 'screener.yaml')
@@ -22,27 +22,20 @@ beforeAll(() => {
 afterAll(() => stub.stop())
 
 describe('the screener stub', () => {
-  test('answers what its example configuration reads', async () => {
+  test('answers in the format of its example configuration', async () => {
     const { screeners } = parse(readFileSync(EXAMPLE, 'utf8')) as { screeners: { stub: { url: string } } }
     const here = { ...screeners.stub, url: screeners.stub.url.replace('http://127.0.0.1:8099', stub.url) }
     const settings = parseScreenerSettings({ stub: here }).get('stub')
-    if (settings === undefined) throw new Error('no settings')
     const errors: unknown[] = []
-    const screener = createScreener(settings, {
-      clock: createManualClock(),
-      environment: {},
-      onError: (error) => errors.push(error),
-    })
+    const onError = (error: unknown) => errors.push(error)
+    const screener = createScreener(settings!, { clock: createManualClock(), environment: {}, onError })
     expect(await screener.screen(requestOf())).toEqual({ flagged: false, score: 0, categories: [] })
-    expect(await screener.screen(requestOf({ from: DEAD }))).toEqual({
-      flagged: true,
-      score: 100,
-      categories: ['stub'],
-    })
+    const flagged = { flagged: true, score: 100, categories: ['stub'] }
+    expect(await screener.screen(requestOf({ from: DEAD }))).toEqual(flagged)
     expect(errors).toEqual([])
   })
 
-  test('says in every answer that it is one', async () => {
+  test('identifies itself in every answer', async () => {
     for (const path of [`/screen/${WALLET}`, '/screen/nonsense', '/', '/screen/%zz']) {
       const response = await fetch(`${stub.url}${path}`)
       expect(response.headers.get('x-stub')).toBe('true')
@@ -58,7 +51,7 @@ describe('the screener stub', () => {
     expect(await exchange(Number(new URL(stub.url).port), pipelined)).toBe('')
   })
 
-  test('runs until it is stopped', async () => {
+  test('runs until it is stopped, and refuses invalid arguments', async () => {
     const printed: string[] = []
     const output = { stdout: (text: string) => printed.push(text), stderr: (text: string) => printed.push(text) }
     const stopped = Promise.withResolvers<void>()
@@ -74,24 +67,15 @@ describe('the screener stub', () => {
   })
 })
 
-describe('the config file', () => {
-  test('takes screeners, and names what is wrong with one in one line', () => {
-    const config = loadConfig({
-      arguments: ['--config', EXAMPLE],
-      environment: { COUNTERSIGN_GEOIP_FILE: 'city.mmdb' },
-    })
-    expect([...config.screeners.keys()]).toEqual(['stub'])
-    expect(config.geoipFile).toBe(join(process.cwd(), 'city.mmdb'))
-    expect(loadConfig({ arguments: [], environment: {} })).toMatchObject({ geoipFile: '' })
-    const folder = temporaryFolder()
-    const bad = join(folder.path, 'config.yaml')
-    writeFileSync(bad, 'screeners: { risk: { url: "http://screener.example/", answer: { flagged: /a } } }')
-    try {
-      expect(() => loadConfig({ arguments: ['--config', bad], environment: {} })).toThrow(
-        'config file, screeners: risk.url must be an https URL',
-      )
-    } finally {
-      folder.remove()
-    }
-  })
+test('the config file accepts screeners and reports a mistake in one line', () => {
+  const environment = { COUNTERSIGN_GEOIP_FILE: 'city.mmdb' }
+  const config = loadConfig({ arguments: ['--config', EXAMPLE], environment })
+  expect([...config.screeners.keys()]).toEqual(['stub'])
+  expect(config.geoipFile).toBe(join(process.cwd(), 'city.mmdb'))
+  expect(loadConfig({ arguments: [], environment: {} })).toMatchObject({ geoipFile: '' })
+  const bad = join(newFolder(), 'config.yaml')
+  writeFileSync(bad, 'screeners: { risk: { url: "http://screener.example/", answer: { flagged: /a } } }')
+  expect(() => loadConfig({ arguments: ['--config', bad], environment: {} })).toThrow(
+    'config file, screeners: risk.url must be an https URL',
+  )
 })

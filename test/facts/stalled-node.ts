@@ -1,9 +1,8 @@
-// A node that begins to answer and never ends, and one that never stops answering: what a timeout up to the headers, or
-// a limit by their content-length, does not see.
+// Nodes whose answer stalls or never ends. A timeout for headers, or a limit by Content-Length, does not detect them.
 
 export interface StalledNode {
   readonly url: string
-  /** Whether the other side has hung up. */
+  /** Resolves when the client disconnects. */
   readonly left: Promise<void>
   stop(): Promise<void>
 }
@@ -14,23 +13,23 @@ interface Body {
 }
 
 const startNode = (body: Body): StalledNode => {
-  const left = Promise.withResolvers<void>()
+  const disconnected = Promise.withResolvers<void>()
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
     idleTimeout: 0,
     fetch: () =>
-      new Response(new ReadableStream({ ...body, cancel: () => left.resolve() }), {
+      new Response(new ReadableStream({ ...body, cancel: () => disconnected.resolve() }), {
         headers: { 'content-type': 'application/json' },
       }),
   })
-  return { url: `http://127.0.0.1:${server.port}`, left: left.promise, stop: () => server.stop(true) }
+  return { url: `http://127.0.0.1:${server.port}`, left: disconnected.promise, stop: () => server.stop(true) }
 }
 
-/** @param first what comes before it stalls */
+/** Starts a node that sends `first` and then stalls. */
 export const startStalledNode = (first: string): StalledNode =>
   startNode({ start: (controller) => controller.enqueue(new TextEncoder().encode(first)) })
 
-/** Sends spaces for as long as anyone reads. */
+/** Starts a node that sends spaces until the client disconnects. */
 export const startFloodingNode = (): StalledNode =>
   startNode({ pull: (controller) => controller.enqueue(new Uint8Array(65_536).fill(32)) })

@@ -1,4 +1,4 @@
-// A certificate for screener.example that nobody trusts, and its key, made for these tests with:
+// A self-signed certificate for screener.example and its key, created with:
 //   openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 36500 \
 //     -subj '/CN=Countersign test certificate' -addext 'subjectAltName=DNS:screener.example' \
 //     -addext 'basicConstraints=critical,CA:TRUE'

@@ -1,5 +1,5 @@
-// Velocity over several processes: what one counts the others know within half a second, and those that come later.
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+// Velocity of several processes: counts reach the others within half a second, and processes that start later.
+import { afterEach, beforeEach, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createVelocityCounters, type VelocityCounters, type VelocitySubject } from '../../src/facts/velocity.ts'
 import { createVelocityExchange, type VelocityExchange } from '../../src/facts/velocity-exchange.ts'
@@ -16,8 +16,7 @@ const DAY = 86_400
 interface Process {
   readonly counters: VelocityCounters
   readonly exchange: VelocityExchange
-  readonly errors: unknown[]
-  broken: boolean
+  isBroken: boolean
 }
 
 describeStores((open) => {
@@ -26,13 +25,15 @@ describeStores((open) => {
   let processes: Process[]
   let delaysMs: number[]
 
-  const startProcess = (id: string, options: { count?: number; maxWallets?: number } = {}): Process => {
-    const counters = createVelocityCounters(options.maxWallets === undefined ? {} : { maxWallets: options.maxWallets })
+  const startProcess = (
+    id: string,
+    { count = 2, ...options }: { count?: number; maxWallets?: number } = {},
+  ): Process => {
+    const counters = createVelocityCounters(options)
     const table = temporary.store.velocityTallies
     const process: Process = {
       counters,
-      errors: [],
-      broken: false,
+      isBroken: false,
       exchange: createVelocityExchange({
         counters,
         processId: id,
@@ -41,17 +42,17 @@ describeStores((open) => {
         tallies: {
           ...table,
           write: async (...given) => {
-            if (process.broken) throw new Error('no store')
+            if (process.isBroken) throw new Error('no store')
             return table.write(...given)
           },
         },
-        processes: () => options.count ?? 2,
+        processes: () => count,
         after: (delayMs, callback) => {
           delaysMs.push(delayMs)
           const timer = setTimeout(callback, delayMs)
           return () => clearTimeout(timer)
         },
-        onError: (error) => process.errors.push(error),
+        onError: () => undefined,
       }),
     }
     processes.push(process)
@@ -62,6 +63,9 @@ describeStores((open) => {
     velocitySubjectOf({ organizationId, nowSeconds: temporary.clock.unixSeconds(), ...changes })
   const decide = ({ counters }: Process, changes: VelocityChanges = {}, window = HOUR): void =>
     counters.begin(subject(changes), [window])?.settle(true)
+  const exchangeAll = async (...all: Process[]): Promise<void> => {
+    for (const { exchange } of all) await exchange.exchange()
+  }
   const facts = ({ counters }: Process, changes: VelocityChanges = {}, window = HOUR) => {
     const ticket = counters.begin(subject(changes), [window])
     ticket?.settle(false)
@@ -79,41 +83,33 @@ describeStores((open) => {
     await temporary.remove()
   })
 
-  test('what one decides counts for the others after an exchange, once, however often it is told', async () => {
+  test('a decision counts once for other processes, even if it is exchanged several times', async () => {
     const [one, two] = [startProcess('1'), startProcess('2')]
     decide(one)
     decide(one, { value: '5' })
     decide(two, { value: '100' })
-    for (let round = 0; round < 3; round++) {
-      await one.exchange.exchange()
-      await two.exchange.exchange()
-    }
-    await one.exchange.exchange()
-    expect([facts(one), facts(two)]).toEqual([
-      { count: 3, value: '115' },
-      { count: 3, value: '115' },
-    ])
+    await exchangeAll(one, two, one, two, one, two, one)
+    for (const process of [one, two]) expect(facts(process)).toEqual({ count: 3, value: '115' })
     decide(one, { value: '1' })
     decide(one, { value: '3', environment: 'test' })
-    await one.exchange.exchange()
-    await two.exchange.exchange()
+    await exchangeAll(one, two)
     expect(facts(two)).toEqual({ count: 4, value: '116' })
     expect(facts(two, { environment: 'test' })).toEqual({ count: 1, value: '3' })
     expect(facts(two, { chain: chainOf('ethereum') })).toEqual({ count: 4, value: '0' })
     expect(facts(two, { from: '0x02' })).toEqual({ count: 0, value: '0' })
   })
 
-  test('within half a second, by itself', async () => {
+  test('counts are exchanged periodically, within half a second', async () => {
     const [one, two] = [startProcess('1'), startProcess('2')]
     one.exchange.start()
     two.exchange.start()
     decide(one)
     await until(() => facts(two)?.count === 1)
-    // One process writes and the other reads, each within its interval.
+    // One process writes within its interval, and the other reads within its interval.
     expect(Math.max(...delaysMs)).toBeLessThanOrEqual(250)
   })
 
-  test('a process that comes later knows what was counted before, of those that are gone as well', async () => {
+  test('a process that starts later has earlier counts, also of stopped processes', async () => {
     const one = startProcess('1', { count: 1 })
     const wallets = Array.from({ length: 1_300 }, (_, index) => `0x${index}`)
     for (const wallet of wallets) decide(one, { from: wallet })
@@ -127,7 +123,7 @@ describeStores((open) => {
     expect(facts(later, { from: '0x700' }, DAY)?.count).toBe(0)
   })
 
-  test('the last counts of a process that leaves are known to the one that stays', async () => {
+  test('the last counts of a stopping process reach the others', async () => {
     const [leaving, staying] = [startProcess('1'), startProcess('2', { count: 1 })]
     decide(leaving)
     await leaving.exchange.stop()
@@ -135,11 +131,10 @@ describeStores((open) => {
     expect(facts(staying)).toEqual({ count: 1, value: '10' })
   })
 
-  test('windows pass for what others told as well, and its rows are deleted', async () => {
+  test('windows of remote counts end as well, and their rows are deleted', async () => {
     const [one, two] = [startProcess('1'), startProcess('2')]
     decide(one)
-    await one.exchange.exchange()
-    await two.exchange.exchange()
+    await exchangeAll(one, two)
     temporary.clock.advance(HOUR - 1)
     expect(facts(two)?.count).toBe(1)
     temporary.clock.advance(HOUR / 60 + 1)
@@ -147,47 +142,41 @@ describeStores((open) => {
     expect(await temporary.store.velocityTallies.sweep()).toBe(1)
     expect(await temporary.store.velocityTallies.sweep()).toBe(0)
     expect(await temporary.store.velocityTallies.writers()).toEqual([])
-    // And goes on.
     decide(one)
-    await one.exchange.exchange()
-    await two.exchange.exchange()
+    await exchangeAll(one, two)
     expect(facts(two)?.count).toBe(1)
   })
 
-  test('what could not be told is told later, whole', async () => {
+  test('counts that could not be written are written later', async () => {
     const [one, two] = [startProcess('1'), startProcess('2')]
-    one.broken = true
+    one.isBroken = true
     decide(one)
     await expect(one.exchange.exchange()).rejects.toThrow('no store')
     decide(one)
-    one.broken = false
-    await one.exchange.exchange()
-    await two.exchange.exchange()
+    one.isBroken = false
+    await exchangeAll(one, two)
     expect(facts(two)).toEqual({ count: 2, value: '20' })
   })
 
-  test('nothing is written for policies that do not ask', async () => {
+  test('denied requests are not written', async () => {
     const one = startProcess('1')
     one.counters.begin(subject(), [HOUR])?.settle(false)
     await one.exchange.exchange()
     expect(await temporary.store.velocityTallies.writers()).toEqual([])
   })
 
-  describe('no room for a wallet that another process told of', () => {
-    test('makes it unknown here, not uncounted, until nothing of it counts', async () => {
-      const [one, two] = [startProcess('1'), startProcess('2', { maxWallets: 1 })]
-      decide(two, { from: '0x0a' })
-      decide(one, { from: '0x0b' })
-      await one.exchange.exchange()
-      await two.exchange.exchange()
-      expect(facts(two, { from: '0x0b' })).toBeNull()
-      expect(facts(two, { from: '0x0a' })?.count).toBe(1)
-      temporary.clock.advance(HOUR + HOUR / 60)
-      expect(facts(two, { from: '0x0b' })?.count).toBe(0)
-    })
+  test('a remote wallet without room is unknown until its counts expire', async () => {
+    const [one, two] = [startProcess('1'), startProcess('2', { maxWallets: 1 })]
+    decide(two, { from: '0x0a' })
+    decide(one, { from: '0x0b' })
+    await exchangeAll(one, two)
+    expect(facts(two, { from: '0x0b' })).toBeNull()
+    expect(facts(two, { from: '0x0a' })?.count).toBe(1)
+    temporary.clock.advance(HOUR + HOUR / 60)
+    expect(facts(two, { from: '0x0b' })?.count).toBe(0)
   })
 
-  test('whoever counts and in whatever order they exchange: in the end all know the sum', async () => {
+  test('all processes know the sum after any sequence of decisions and exchanges', async () => {
     const step = fc.record({
       process: fc.nat(2),
       exchanges: fc.boolean(),
@@ -203,7 +192,7 @@ describeStores((open) => {
         const run = ++runs
         const all = ['a', 'b', 'c'].map((name) => startProcess(`${name} ${run}`))
         const projectId = `project ${run}`
-        /** By wallet and window: all decisions. */
+        /** All decisions by wallet and window. */
         const sums = new Map<string, { wallet: string; window: number; chain: string; value: bigint }[]>()
         for (const { process, exchanges, wallet, chain, windows, value, after } of steps) {
           const chosen = all[process]
@@ -217,7 +206,7 @@ describeStores((open) => {
             sums.set(key, [...(sums.get(key) ?? []), { wallet, window, chain, value }])
           }
         }
-        for (let round = 0; round < 2; round++) for (const { exchange } of all) await exchange.exchange()
+        await exchangeAll(...all, ...all)
         for (const process of all) {
           for (const decided of sums.values()) {
             for (const { wallet, window, chain } of decided) {

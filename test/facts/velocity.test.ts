@@ -1,4 +1,4 @@
-// Velocity: what counts, for how long, and that limits hold when requests come at the same time.
+// Velocity counters: counted requests, windows, concurrent requests, and the limited number of wallets.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { VelocityTally } from '../../src/domain/velocity.ts'
@@ -15,18 +15,26 @@ const facts = (counters: VelocityCounters, changes: VelocityChanges = {}, window
   return ticket?.facts[window]
 }
 
+/** Decides a request. */
+const decide = (
+  counters: VelocityCounters,
+  changes: VelocityChanges = {},
+  windows = [HOUR],
+  isCompliant = true,
+): void => counters.begin(subject(changes), windows)?.settle(isCompliant)
+
 describe('a request', () => {
-  test('does not count for itself, and afterwards if it was compliant', () => {
+  test('does not count for itself, and later if it was compliant', () => {
     const counters = createVelocityCounters()
     const first = counters.begin(subject(), [HOUR])
     expect(first?.facts).toEqual({ [HOUR]: { count: 0, value: '0' } })
     first?.settle(true)
     expect(facts(counters)).toEqual({ count: 1, value: '10' })
-    counters.begin(subject({ value: '5' }), [HOUR])?.settle(false)
+    decide(counters, { value: '5' }, [HOUR], false)
     expect(facts(counters)).toEqual({ count: 1, value: '10' })
   })
 
-  test('counts for others while it is being decided', () => {
+  test('counts for others while it is decided', () => {
     const counters = createVelocityCounters()
     const first = counters.begin(subject(), [HOUR])
     const second = counters.begin(subject({ value: '7' }), [HOUR])
@@ -37,47 +45,44 @@ describe('a request', () => {
     expect(facts(counters)).toEqual({ count: 1, value: '7' })
   })
 
-  test('counts for its wallet in its project, its value for its chain alone', () => {
+  test('counts for its wallet in its project; its value counts for its chain only', () => {
     const counters = createVelocityCounters()
-    counters.begin(subject(), [HOUR])?.settle(true)
+    decide(counters)
     expect(facts(counters, { chain: chainOf('ethereum') })).toEqual({ count: 1, value: '0' })
-    for (const other of [
+    const other = 'other'
+    for (const changes of [
       { from: '0x02' },
-      { projectId: 'other' },
-      { organizationId: 'other' },
+      { projectId: other },
+      { organizationId: other },
       { environment: 'test' },
-    ] as const) {
-      expect(facts(counters, other)).toEqual({ count: 0, value: '0' })
+    ]) {
+      expect(facts(counters, changes as VelocityChanges)).toEqual({ count: 0, value: '0' })
     }
   })
 
-  test('counts until it is out of the window, and no longer than a sixtieth of it more', () => {
+  test('counts until it leaves the window, and at most a sixtieth of the window longer', () => {
     const counters = createVelocityCounters()
-    counters.begin(subject(), [HOUR])?.settle(true)
+    decide(counters)
     expect(facts(counters, { nowSeconds: NOW + HOUR - 1 })?.count).toBe(1)
     expect(facts(counters, { nowSeconds: NOW + HOUR + HOUR / 60 })?.count).toBe(0)
   })
 
-  test('counts once in a window that is asked for twice, by a policy and its shadow', () => {
+  test('counts once in a window of both a policy and its shadow', () => {
     const counters = createVelocityCounters()
-    counters.begin(subject(), [HOUR, HOUR])?.settle(true)
+    decide(counters, {}, [HOUR, HOUR])
     expect(facts(counters)).toEqual({ count: 1, value: '10' })
   })
 
-  test('counts in the windows that were asked for', () => {
+  test('counts only in the windows of its policy', () => {
     const counters = createVelocityCounters()
-    counters.begin(subject(), [60, 86_400])?.settle(true)
+    decide(counters, {}, [60, 86_400])
     const later = counters.begin(subject({ nowSeconds: NOW + HOUR }), [60, HOUR, 86_400])
-    expect(later?.facts).toEqual({
-      60: { count: 0, value: '0' },
-      // Nobody asked for it then.
-      [HOUR]: { count: 0, value: '0' },
-      86400: { count: 1, value: '10' },
-    })
+    const none = { count: 0, value: '0' }
+    expect(later?.facts).toEqual({ 60: none, [HOUR]: none, 86400: { count: 1, value: '10' } })
   })
 })
 
-test('never fewer than what happened within the window, and never what is older than a sixtieth more', () => {
+test('the sum includes every request of the window, and none older than the window and a sixtieth', () => {
   const event = fc.record({
     after: fc.nat(1_000),
     value: fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }),
@@ -104,112 +109,94 @@ test('never fewer than what happened within the window, and never what is older 
   )
 })
 
-test('what could not be published to others is published again', async () => {
+test('counts that could not be published are published later', async () => {
   const counters = createVelocityCounters()
-  counters.begin(subject(), [HOUR])?.settle(true)
+  decide(counters)
   const failed = counters.publish(10, () => Promise.reject(new Error('the store is down')))
   await expect(failed).rejects.toThrow('the store is down')
   const published: unknown[] = []
-  expect(await counters.publish(10, async (tallies) => void published.push(...tallies))).toBe(1)
+  const publish = () => counters.publish(10, async (tallies) => void published.push(...tallies))
+  expect([await publish(), await publish()]).toEqual([1, 0])
   expect(published).toMatchObject([{ wallet: '0x01', count: 1, value: '10' }])
-  expect(await counters.publish(10, async (tallies) => void published.push(...tallies))).toBe(0)
 })
 
-describe('room', () => {
-  test('runs out for new wallets of one organization, and comes back when old ones count no more', () => {
+describe('room for wallets', () => {
+  const isFull = (counters: VelocityCounters, from: string, changes: VelocityChanges = {}, windows = [HOUR]): boolean =>
+    counters.begin(subject({ from, ...changes }), windows) === null
+  const MONTH = 30 * 24 * HOUR
+  const TALLY = { organizationId: 'org', projectId: 'project', environment: 'live', wallet: '0x02' } as const
+  const tallyOf = (windowSeconds: number, part: number, expiresAtSeconds: number): VelocityTally => {
+    return { ...TALLY, chainName: 'base', windowSeconds, part, count: 3, value: '10', expiresAtSeconds }
+  }
+
+  test('is limited per organization, and freed by expired wallets', () => {
     const counters = createVelocityCounters({ maxWallets: 2 })
-    for (const from of ['0x01', '0x02']) counters.begin(subject({ from }), [HOUR])?.settle(true)
-    expect(counters.begin(subject({ from: '0x03' }), [HOUR])).toBeNull()
+    for (const from of ['0x01', '0x02']) decide(counters, { from })
+    expect(isFull(counters, '0x03')).toBe(true)
     expect(facts(counters, { from: '0x01' })?.count).toBe(1)
-    expect(counters.begin(subject({ from: '0x03', organizationId: 'other' }), [HOUR])).not.toBeNull()
-    expect(counters.begin(subject({ from: '0x03', nowSeconds: NOW + 2 * HOUR }), [HOUR])).not.toBeNull()
+    expect(isFull(counters, '0x03', { organizationId: 'other' })).toBe(false)
+    expect(isFull(counters, '0x03', { nowSeconds: NOW + 2 * HOUR })).toBe(false)
   })
 
-  test('comes back behind the least recently used wallet, which counts for a month or is being decided', () => {
-    const holders: readonly ((counters: VelocityCounters) => void)[] = [
-      (counters) => counters.begin(subject({ from: '0x01' }), [30 * 24 * HOUR])?.settle(true),
-      (counters) => void counters.begin(subject({ from: '0x01' }), [HOUR]),
-    ]
-    for (const hold of holders) {
-      const counters = createVelocityCounters({ maxWallets: 3 })
-      hold(counters)
-      for (const from of ['0x02', '0x03']) counters.begin(subject({ from }), [HOUR])?.settle(true)
-      expect(counters.begin(subject({ from: '0x04' }), [HOUR])).toBeNull()
-      const nowSeconds = NOW + 2 * HOUR
-      for (const from of ['0x04', '0x05']) counters.begin(subject({ from, nowSeconds }), [HOUR])?.settle(true)
-      expect(facts(counters, { from: '0x05', nowSeconds })?.count).toBe(1)
-      expect(counters.begin(subject({ from: '0x06', nowSeconds }), [HOUR])).toBeNull()
-      // What the first one has counted is still there.
-      expect(facts(counters, { from: '0x01', nowSeconds }, 30 * 24 * HOUR)).not.toBeNull()
-    }
+  test.each<[string, (counters: VelocityCounters) => void]>([
+    ['counts for a month', (counters) => decide(counters, { from: '0x01' }, [MONTH])],
+    ['is being decided', (counters) => void counters.begin(subject({ from: '0x01' }), [HOUR])],
+  ])('is freed behind the least recently used wallet if that %s', (_name, hold) => {
+    const counters = createVelocityCounters({ maxWallets: 3 })
+    hold(counters)
+    for (const from of ['0x02', '0x03']) decide(counters, { from })
+    expect(isFull(counters, '0x04')).toBe(true)
+    const nowSeconds = NOW + 2 * HOUR
+    for (const from of ['0x04', '0x05']) decide(counters, { from, nowSeconds })
+    expect(facts(counters, { from: '0x05', nowSeconds })?.count).toBe(1)
+    expect(isFull(counters, '0x06', { nowSeconds })).toBe(true)
+    // The counts of the first wallet are kept.
+    expect(facts(counters, { from: '0x01', nowSeconds }, MONTH)).not.toBeNull()
   })
 
-  test('is held as long as the longest window of a wallet counts, and its gap as long as the longest count that is missing', () => {
-    const [MONTH, MINUTE] = [30 * 24 * HOUR, 60]
-    for (const windows of [
-      [MONTH, MINUTE],
-      [MINUTE, MONTH],
-    ]) {
-      const counters = createVelocityCounters({ maxWallets: 1 })
-      counters.begin(subject({ from: '0x01' }), windows)?.settle(true)
+  test.each([[[MONTH, 60]], [[60, MONTH]]])(
+    'is used for the longest window of a wallet, or of its missing counts: %j',
+    (windows) => {
       const nowSeconds = NOW + HOUR
-      expect(counters.begin(subject({ from: '0x02', nowSeconds }), [MINUTE])).toBeNull()
+      const counters = createVelocityCounters({ maxWallets: 1 })
+      decide(counters, { from: '0x01' }, windows)
+      expect(isFull(counters, '0x02', { nowSeconds }, [60])).toBe(true)
       expect(facts(counters, { from: '0x01', nowSeconds }, MONTH)?.count).toBe(1)
       const full = createVelocityCounters({ maxWallets: 1 })
-      full.begin(subject({ from: '0x01' }), [MINUTE])?.settle(true)
-      for (const windowSeconds of windows) {
-        const part = Math.floor(NOW / Math.ceil(windowSeconds / 60))
-        const expiresAtSeconds = NOW + 2 * windowSeconds
-        const tally = { organizationId: 'org', projectId: 'project', environment: 'live', wallet: '0x02' } as const
-        full.addRemote(
-          'other',
-          [{ ...tally, chainName: 'base', windowSeconds, part, count: 1, value: '1', expiresAtSeconds }],
-          NOW,
-        )
+      decide(full, { from: '0x01' }, [60])
+      for (const seconds of windows) {
+        full.addRemote('other', [tallyOf(seconds, Math.floor(NOW / Math.ceil(seconds / 60)), NOW + 2 * seconds)], NOW)
       }
-      expect(full.begin(subject({ from: '0x03', nowSeconds }), [MINUTE])).toBeNull()
-      expect(full.begin(subject({ from: '0x03', nowSeconds: NOW + 2 * MONTH }), [MINUTE])).not.toBeNull()
-    }
-  })
+      expect(isFull(full, '0x03', { nowSeconds }, [60])).toBe(true)
+      expect(isFull(full, '0x03', { nowSeconds: NOW + 2 * MONTH }, [60])).toBe(false)
+    },
+  )
 
-  test('that comes back does not know what others published meanwhile of wallets that had none', () => {
+  test('that is freed does not include remote counts that had none', () => {
     const counters = createVelocityCounters({ maxWallets: 1 })
-    counters.begin(subject({ from: '0x01' }), [60])?.settle(true)
-    const published: VelocityTally = {
-      organizationId: 'org',
-      projectId: 'project',
-      environment: 'live',
-      wallet: '0x02',
-      chainName: 'base',
-      windowSeconds: HOUR,
-      part: Math.floor(NOW / 60),
-      count: 3,
-      value: '10',
-      expiresAtSeconds: NOW + 60 + HOUR,
-    }
-    counters.addRemote('elsewhere', [published], NOW)
-    // There is room again, but three of this wallet's may not be among what is counted here.
-    expect(counters.begin(subject({ from: '0x02', nowSeconds: NOW + 600 }), [HOUR])).toBeNull()
+    decide(counters, { from: '0x01' }, [60])
+    counters.addRemote('elsewhere', [tallyOf(HOUR, Math.floor(NOW / 60), NOW + 60 + HOUR)], NOW)
+    // There is room, but three requests of this wallet may be missing.
+    expect(isFull(counters, '0x02', { nowSeconds: NOW + 600 })).toBe(true)
     expect(facts(counters, { from: '0x02', nowSeconds: NOW + 60 + HOUR })?.count).toBe(0)
   })
 
-  test('comes back after the clock was ahead for a moment', () => {
+  test('is freed after the clock was ahead for a moment', () => {
     const counters = createVelocityCounters({ maxWallets: 1 })
-    counters.begin(subject({ from: '0x01', nowSeconds: NOW }), [60])?.settle(true)
-    counters.begin(subject({ from: '0x02', nowSeconds: NOW + 24 * HOUR }), [60])?.settle(false)
-    counters.begin(subject({ from: '0x03' }), [60])?.settle(true)
-    expect(counters.begin(subject({ from: '0x04' }), [60])).toBeNull()
-    expect(counters.begin(subject({ from: '0x04', nowSeconds: NOW + HOUR }), [60])).not.toBeNull()
+    decide(counters, { from: '0x01' }, [60])
+    decide(counters, { from: '0x02', nowSeconds: NOW + 24 * HOUR }, [60], false)
+    decide(counters, { from: '0x03' }, [60])
+    expect(isFull(counters, '0x04', {}, [60])).toBe(true)
+    expect(isFull(counters, '0x04', { nowSeconds: NOW + HOUR }, [60])).toBe(false)
   })
 
-  test('is not taken by wallets that are denied', () => {
+  test('is used by denied wallets only while they are decided', () => {
     const counters = createVelocityCounters({ maxWallets: 1 })
-    for (let i = 0; i < 10; i++) counters.begin(subject({ from: `0x${i}` }), [HOUR])?.settle(false)
+    for (let i = 0; i < 10; i++) decide(counters, { from: `0x${i}` }, [HOUR], false)
     const ticket = counters.begin(subject(), [HOUR])
-    // While it is being decided, it is.
-    expect(counters.begin(subject({ from: '0x02' }), [HOUR])).toBeNull()
+    expect(isFull(counters, '0x02')).toBe(true)
     ticket?.settle(false)
-    expect(counters.begin(subject({ from: '0x02' }), [HOUR])).not.toBeNull()
+    expect(isFull(counters, '0x02')).toBe(false)
   })
 })
 

@@ -1,3 +1,4 @@
+// The entry sink: sorted unique entries in chunks of bounded size.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { addressKey, addressOfKey } from '../../../src/domain/address-key.ts'
@@ -20,7 +21,7 @@ const drain = async (chunks: AsyncIterable<ListChunk>) => {
   return { entries, sizes }
 }
 
-/** Few distinct beginnings, so that many keys share their first bytes. */
+/** Addresses of which many share their first bytes. */
 const address = fc
   .tuple(fc.constantFrom<20 | 32>(20, 32), fc.constantFrom(0, 9, 255), fc.nat(3), fc.nat(255))
   .map(([width, fill, at, byte]) => {
@@ -29,36 +30,33 @@ const address = fc
     return addressOfKey(key)
   })
 
-describe('collected entries', () => {
-  test('that come three times are one', async () => {
+describe('the entries', () => {
+  test('with the same address are one', async () => {
     const sink = createEntrySink()
     for (const memo of ['first', 'second', '']) sink.add(`0x${'ab'.repeat(20)}`, memo)
     expect((await drain(sink.chunks(STAMP))).entries).toEqual([{ address: `0x${'ab'.repeat(20)}`, memo: 'second' }])
   })
 
-  test('come out sorted, each once, with the last memo that is not empty', async () => {
+  test('are sorted and unique, with the last memo that is not empty', async () => {
+    const additions = fc.array(fc.tuple(address, fc.constantFrom('', 'x', 'y')), { maxLength: 200 })
     await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.tuple(address, fc.constantFrom('', 'x', 'y')), { maxLength: 200 }),
-        async (added) => {
-          const sink = createEntrySink()
-          const expected = new Map<string, string>()
-          for (const [text, memo] of added) {
-            sink.add(text, memo)
-            expected.set(text, memo === '' ? (expected.get(text) ?? '') : memo)
-          }
-          const { entries } = await drain(sink.chunks(STAMP))
-          expect(sink.added).toBe(added.length)
-          expect(new Map(entries.map(({ address: text, memo }) => [text, memo]))).toEqual(expected)
-          const keys = entries.map(({ address: text }) => addressKey(text))
-          const order = keys.toSorted((a, b) => a.length - b.length || Buffer.compare(a, b))
-          expect(keys).toEqual(order)
-        },
-      ),
+      fc.asyncProperty(additions, async (added) => {
+        const sink = createEntrySink()
+        const expected = new Map<string, string>()
+        for (const [text, memo] of added) {
+          sink.add(text, memo)
+          expected.set(text, memo === '' ? (expected.get(text) ?? '') : memo)
+        }
+        const { entries } = await drain(sink.chunks(STAMP))
+        expect(sink.added).toBe(added.length)
+        expect(new Map(entries.map(({ address: text, memo }) => [text, memo]))).toEqual(expected)
+        const keys = entries.map(({ address: text }) => addressKey(text))
+        expect(keys).toEqual(keys.toSorted((a, b) => a.length - b.length || Buffer.compare(a, b)))
+      }),
     )
   })
 
-  test('come in chunks of bounded size, a width each', async () => {
+  test('are in chunks of bounded size and one width', async () => {
     const sink = createEntrySink()
     for (let index = 0; index < 10_000; index++) {
       const key = new Uint8Array(20)
@@ -78,7 +76,7 @@ describe('collected entries', () => {
     expect(() => sink.add(`0x${'ab'.repeat(20)}`, memo)).toThrow('the memos of the list have more than 67108864 bytes')
   })
 
-  test('keep nothing else of the file in memory', () => {
+  test('do not keep the file in memory', () => {
     const sink = createEntrySink()
     const heapUsed = (): number => {
       Bun.gc(true)
@@ -92,7 +90,5 @@ describe('collected entries', () => {
     expect(sink.added).toBe(500)
   })
 
-  test('of none there are none', async () => {
-    expect((await drain(createEntrySink().chunks(STAMP))).sizes).toEqual([])
-  })
+  test('can be absent', async () => expect((await drain(createEntrySink().chunks(STAMP))).sizes).toEqual([]))
 })

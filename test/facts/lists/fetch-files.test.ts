@@ -1,9 +1,9 @@
-// A publisher that answers 304, redirects, hangs or answers with a page.
+// Files of publishers that respond with 304, redirect, hang or exceed a limit.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { FetchFailedError } from '../../../src/facts/guarded-fetch.ts'
 import { type FilesRequest, fetchFiles } from '../../../src/facts/lists/fetch-files.ts'
 
-const asked: { readonly path: string; readonly condition: string | null; readonly agent: string | null }[] = []
+const received: { readonly path: string; readonly condition: string | null; readonly agent: string | null }[] = []
 let contents: Record<string, string> = {}
 let server: ReturnType<typeof Bun.serve>
 
@@ -14,10 +14,9 @@ beforeAll(() => {
     fetch: (request) => {
       const { pathname } = new URL(request.url)
       const condition = request.headers.get('if-none-match') ?? request.headers.get('if-modified-since')
-      asked.push({ path: pathname, condition, agent: request.headers.get('user-agent') })
-      if (pathname === '/moved') return new Response(null, { status: 302, headers: { location: '/a' } })
-      if (pathname === '/loop') return new Response(null, { status: 302, headers: { location: '/loop' } })
-      if (pathname === '/away') return new Response(null, { status: 302, headers: { location: 'http://10.0.0.1/a' } })
+      received.push({ path: pathname, condition, agent: request.headers.get('user-agent') })
+      const location = { '/moved': '/a', '/loop': '/loop', '/away': 'http://10.0.0.1/a' }[pathname]
+      if (location !== undefined) return new Response(null, { status: 302, headers: { location } })
       if (pathname === '/hangs') return new Promise<Response>(() => undefined)
       if (pathname === '/always-304') return new Response(null, { status: 304 })
       if (pathname === '/dated') {
@@ -48,26 +47,26 @@ const request = (paths: readonly string[], more: Partial<FilesRequest> = {}): Fi
 const textsOf = (files: readonly Uint8Array[]): readonly string[] => files.map((file) => new TextDecoder().decode(file))
 
 describe('files of a list', () => {
-  test('are fetched again only when one of them has changed, and then all', async () => {
+  test('are fetched together, and only if one of them has changed', async () => {
     contents = { '/a': 'one', '/b': 'two' }
     const first = await fetchFiles(request(['/a', '/b']))
     expect(textsOf(first?.files ?? [])).toEqual(['one', 'two'])
     const { validators } = first ?? { validators: {} }
-    asked.length = 0
+    received.length = 0
     expect(await fetchFiles(request(['/a', '/b'], { validators }))).toBeNull()
-    expect(asked.map(({ condition }) => condition)).toEqual(['"one"', '"two"'])
-    expect(asked[0]?.agent).toBe('countersign')
+    expect(received.map(({ condition }) => condition)).toEqual(['"one"', '"two"'])
+    expect(received[0]?.agent).toBe('countersign')
     contents = { '/a': 'one', '/b': 'three' }
     const second = await fetchFiles(request(['/a', '/b'], { validators }))
     expect(textsOf(second?.files ?? [])).toEqual(['one', 'three'])
   })
 
-  test('also by the date of the last change', async () => {
+  test('are compared by their last modification without an ETag', async () => {
     const first = await fetchFiles(request(['/dated']))
     expect(await fetchFiles(request(['/dated'], { validators: first?.validators ?? {} }))).toBeNull()
   })
 
-  test('come from another place where the publisher is known to keep them', async () => {
+  test('can be redirected to a known host', async () => {
     contents = { '/a': 'one' }
     expect(textsOf((await fetchFiles(request(['/moved'])))?.files ?? [])).toEqual(['one'])
   })
@@ -80,12 +79,9 @@ describe('files of a list', () => {
     ['/hangs', { timeoutMs: 50 }, /timed out/],
     ['/always-304', {}, /304/],
     ['/a', { maxBytes: 2 }, /more than 2 bytes/],
-  ])('%s with %j is refused', async (path, more, why) => {
+  ])('%s with %j is refused', async (path, more, reason) => {
     contents = { '/a': 'one' }
-    const refused = await fetchFiles(request([path], more)).then(
-      () => null,
-      (error: unknown) => error as FetchFailedError,
-    )
-    expect(refused?.detail).toMatch(why)
+    const refused = await fetchFiles(request([path], more)).catch((error: FetchFailedError) => error)
+    expect((refused as FetchFailedError).detail).toMatch(reason)
   })
 })

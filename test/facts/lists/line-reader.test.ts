@@ -1,3 +1,4 @@
+// Lines of list files: text and CSV, bad lines, and pieces of any length.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type BadLine, createLineReader, csvField, splitCsvLine } from '../../../src/facts/lists/line-reader.ts'
@@ -22,42 +23,28 @@ const read = (text: string, format: 'text' | 'csv' = 'text', pieceLength = text.
 }
 
 describe('a text of addresses', () => {
-  test('has one a line, in any case, with comments and blank lines between', () => {
+  test('has one address per line, in any case, with comments and blank lines', () => {
     const text = `\ufeff# sanctioned\r\n${A.toUpperCase().replace('0X', '0x')}\r\n\r\n   ${B}  \n${SOLANA}`
-    expect(read(text)).toEqual({
-      entries: [
-        [A, ''],
-        [B, ''],
-        [SOLANA, ''],
-      ],
-      bad: [],
-    })
+    expect(read(text)).toEqual({ entries: [A, B, SOLANA].map((address) => [address, '']), bad: [] })
   })
 
-  test('names bad lines by their number and goes on', () => {
+  test('reports bad lines by number, and is read to the end', () => {
     const { entries, bad } = read(`${A}\nnonsense\n\n${A.slice(0, -1)}\n${B}\n${SOLANA.toUpperCase()}\n${A} memo\n`)
     expect(entries.map(([address]) => address)).toEqual([A, B])
     expect(bad.map(({ line }) => line)).toEqual([2, 4, 6, 7])
     expect(bad[0]?.problem).toBe('not an EVM or Solana address')
   })
 
-  test('may hold good addresses of other chains, which are left out and counted', () => {
-    const others = [
-      '1BitcoinEaterAddressDontSendf59kuE',
-      'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq',
-      'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
-      'LM2WMpR1Rp6j3Sa59cMXMs1SPzj9eXpGc1',
-    ]
-    expect(read(`${others.join('\n')}\n${A}\n`)).toEqual({
-      entries: [[A, '']],
-      bad: [],
-      skipped: ['XBT', 'XBT', 'TRX', 'other'],
-    })
-    // A mistyped one is a mistake.
+  test('can contain valid addresses of other chains, which are counted', () => {
+    const bitcoin = ['1BitcoinEaterAddressDontSendf59kuE', 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq']
+    const others = [...bitcoin, 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', 'LM2WMpR1Rp6j3Sa59cMXMs1SPzj9eXpGc1']
+    const skipped = ['XBT', 'XBT', 'TRX', 'other']
+    expect(read(`${others.join('\n')}\n${A}\n`)).toEqual({ entries: [[A, '']], bad: [], skipped })
+    // A mistyped address is a bad line.
     expect(read('TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6u\n').bad).toHaveLength(1)
   })
 
-  test('is the same wherever it is cut', () => {
+  test('is read the same in pieces of any length', () => {
     const text = `${A}\r\nbad\r\n${'x'.repeat(10_000)}\n${B}\n${'y'.repeat(5_000)}`
     const whole = read(text)
     expect(whole.bad.map(({ line }) => line)).toEqual([2, 3, 5])
@@ -66,56 +53,48 @@ describe('a text of addresses', () => {
 })
 
 describe('CSV of addresses', () => {
-  test('has memos, quoted where they must be, and may have a header', () => {
+  test('can have quoted memos and a header', () => {
     const text = `Address,Memo\n${A},"said ""no"", twice"\n${B}\n"${SOLANA}" ,  plain  \n`
-    expect(read(text, 'csv')).toEqual({
-      entries: [
-        [A, 'said "no", twice'],
-        [B, ''],
-        [SOLANA, 'plain'],
-      ],
-      bad: [],
-    })
+    const entries = Object.entries({ [A]: 'said "no", twice', [B]: '', [SOLANA]: 'plain' })
+    expect(read(text, 'csv')).toEqual({ entries, bad: [] })
   })
 
-  test('names what is wrong with a line', () => {
+  test('reports the problem of each line', () => {
+    const memo = 'the memo must be at most 200 characters without control characters'
     const text = `${A},"open\n${A},a,b\n${A},"x"y\naddress,memo\n${A},${'m'.repeat(201)}\n${A},a\u202eb\n`
     expect(read(text, 'csv').bad).toEqual([
       { line: 1, problem: 'a quote is not closed' },
       { line: 2, problem: 'more than two fields' },
       { line: 3, problem: 'text follows a closing quote' },
       { line: 4, problem: 'not an EVM or Solana address' },
-      { line: 5, problem: 'the memo must be at most 200 characters without control characters' },
-      { line: 6, problem: 'the memo must be at most 200 characters without control characters' },
+      { line: 5, problem: memo },
+      { line: 6, problem: memo },
     ])
   })
 
-  test('gives back every memo that it was written with', () => {
-    const memo = fc.string({
-      unit: fc.constantFrom('a', '"', ',', ' ', '=', '+', '-', '@', 'ü', "'", '#'),
-      maxLength: 20,
-    })
+  test('preserves every memo', () => {
+    const unit = fc.constantFrom('a', '"', ',', ' ', '=', '+', '-', '@', 'ü', "'", '#')
     fc.assert(
-      fc.property(fc.array(memo, { maxLength: 5 }), (memos) => {
-        const text = memos.map((text) => `${A},${csvField(text)}\n`).join('')
-        expect(read(text, 'csv')).toEqual({ entries: memos.map((text) => [A, text]), bad: [] })
+      fc.property(fc.array(fc.string({ unit, maxLength: 20 }), { maxLength: 5 }), (memos) => {
+        const text = memos.map((memo) => `${A},${csvField(memo)}\n`).join('')
+        expect(read(text, 'csv')).toEqual({ entries: memos.map((memo) => [A, memo]), bad: [] })
       }),
     )
   })
 
-  test('has no memo that a spreadsheet runs', () => {
-    for (const memo of ['=1+1', '+1', '-1', '@SUM(1)', '=HYPERLINK("https://evil.example","x")', "'=1"]) {
-      const [cell = ''] = splitCsvLine(csvField(memo))
-      expect(cell).toBe(`'${memo}`)
+  test.each(['=1+1', '+1', '-1', '@SUM(1)', '=HYPERLINK("https://evil.example","x")', "'=1"])(
+    'escapes the memo %s, so that a spreadsheet does not run it',
+    (memo) => {
+      expect(splitCsvLine(csvField(memo))[0]).toBe(`'${memo}`)
       expect(read(`${A},${csvField(memo)}\n`, 'csv').entries).toEqual([[A, memo]])
-    }
-    expect(csvField("don't = 1")).toBe("don't = 1")
-  })
+    },
+  )
 
-  test('splits into fields or says why not', () => {
-    expect(splitCsvLine('')).toEqual([''])
-    expect(splitCsvLine('a,')).toEqual(['a', ''])
-    expect(splitCsvLine(',"",b')).toEqual(['', '', 'b'])
-    expect(typeof splitCsvLine('"')).toBe('string')
-  })
+  test('escapes no other memo', () => expect(csvField("don't = 1")).toBe("don't = 1"))
+
+  test.each<[string, string[]]>([
+    ['', ['']],
+    ['a,', ['a', '']],
+    [',"",b', ['', '', 'b']],
+  ])('splits %p into fields', (line, fields) => expect(splitCsvLine(line)).toEqual(fields))
 })

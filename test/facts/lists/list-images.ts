@@ -1,4 +1,4 @@
-// Lists for tests, as the main thread hands them over.
+// List images for tests, as published by the main thread.
 import { addressKey } from '../../../src/domain/address-key.ts'
 import { createAddressSetBuilder } from '../../../src/domain/address-set.ts'
 import type { ListImage } from '../../../src/domain/list-image.ts'

@@ -1,4 +1,4 @@
-// List files of every format, good and bad, as they come over a wire.
+// List files of every format, valid and invalid, read in pieces.
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -35,7 +35,7 @@ const problemOf = async (bytes: Uint8Array, format: ListFormat): Promise<string>
 describe('published lists of sanctioned addresses', () => {
   const COUNTS: Readonly<Record<string, number>> = { ARB: 1, BSC: 1, ETH: 152, USDC: 2, USDT: 8 }
 
-  test('are all read, whatever their case', async () => {
+  test('are read completely, in any case', async () => {
     const files = readdirSync(join(DATA, 'ofac')).filter((name) => name.endsWith('.txt'))
     expect(files).toHaveLength(Object.keys(COUNTS).length)
     for (const file of files) {
@@ -43,7 +43,7 @@ describe('published lists of sanctioned addresses', () => {
       const reading = await read(bytes, 'text', 17)
       const asset = /_([A-Z]+)\.txt$/.exec(file)?.[1] ?? ''
       expect([file, reading.entries.added, reading.badLineCount]).toEqual([file, COUNTS[asset] ?? -1, 0])
-      // Tether is on Bitcoin and TRON, too.
+      // Tether also has addresses on Bitcoin and TRON.
       expect(Object.fromEntries(reading.skipped)).toEqual(asset === 'USDT' ? { XBT: 7, TRX: 11 } : {})
       const published = bytes.toString().toLowerCase().trim().split('\n')
       const evm = new Set(published.filter((line) => line.startsWith('0x')))
@@ -61,16 +61,17 @@ describe('sdn_advanced.xml', () => {
     So11111111111111111111111111111111111111112: 'SOL, SDN 90002',
   }
 
-  test('gives its digital currency addresses, and counts those of chains that are not supported', async () => {
-    for (const length of [1, 13, 100_000]) {
+  test.each([1, 13, 100_000])(
+    'yields its addresses, and counts those of unsupported chains; pieces of %d',
+    async (length) => {
       const reading = await read(sample, 'sdn-advanced', length)
       expect(await entriesOf(reading)).toEqual(EXPECTED)
       expect(reading.entries.added).toBe(4)
       expect([...reading.skipped]).toEqual([['XBT', 1]])
-    }
-  })
+    },
+  )
 
-  test('is read in constant memory: twenty thousand parties in a row', async () => {
+  test('is read in constant memory: twenty thousand parties', async () => {
     const [head = '', tail = ''] = sample.toString().split('  <DistinctParties>\n')
     const [parties = '', end = ''] = tail.split('  </DistinctParties>')
     async function* long(): AsyncGenerator<Uint8Array> {
@@ -84,29 +85,28 @@ describe('sdn_advanced.xml', () => {
     expect(await entriesOf(reading)).toEqual(EXPECTED)
   })
 
-  test('that is cut off, another file, or without currencies is refused', async () => {
-    const text = sample.toString()
-    expect(await problemOf(sample.subarray(0, -20), 'sdn-advanced')).toBe('unexpected end of the document')
-    expect(await problemOf(sample.subarray(0, sample.length / 2), 'sdn-advanced')).toBe(
-      'unexpected end of the document',
-    )
-    const none = 'the file has no digital currency addresses'
-    expect(await problemOf(Buffer.from(text.replaceAll('Digital Currency', 'Postal')), 'sdn-advanced')).toBe(none)
-    expect(await problemOf(Buffer.from('<html><body>maintenance</body></html>'), 'sdn-advanced')).toBe(none)
-    expect(await problemOf(Buffer.from('0x1111111111111111111111111111111111111111\n'), 'sdn-advanced')).toBe(
-      'unexpected end of the document',
-    )
+  const text = sample.toString()
+  const END = 'unexpected end of the document'
+  const NONE = 'the file has no digital currency addresses'
+  test.each<[string, string, string]>([
+    ['without its last bytes', text.slice(0, -20), END],
+    ['cut in half', text.slice(0, text.length / 2), END],
+    ['without digital currencies', text.replaceAll('Digital Currency', 'Postal'), NONE],
+    ['as an HTML page', '<html><body>maintenance</body></html>', NONE],
+    ['as a text', '0x1111111111111111111111111111111111111111\n', END],
+  ])('is refused %s', async (_name, content, problem) => {
+    expect(await problemOf(Buffer.from(content), 'sdn-advanced')).toBe(problem)
   })
 })
 
-describe('a file that is no text', () => {
-  test('is refused', async () => {
-    expect(await problemOf(Uint8Array.of(0xff, 0xfe, 0x41, 0x00), 'text')).toBe('the file is not UTF-8 text')
-    expect(await problemOf(Uint8Array.of(0xc3), 'csv')).toBe('the file is not UTF-8 text')
-  })
+test.each<[ListFormat, number[]]>([
+  ['text', [0xff, 0xfe, 0x41, 0x00]],
+  ['csv', [0xc3]],
+])('%s other than UTF-8 is refused', async (format, bytes) => {
+  expect(await problemOf(Uint8Array.from(bytes), format)).toBe('the file is not UTF-8 text')
+})
 
-  test('has its bad lines counted, and only the first of them kept', async () => {
-    const reading = await read(Buffer.from('nonsense\n'.repeat(1_000)), 'text')
-    expect([reading.badLineCount, reading.badLines.length, reading.badLines[0]?.line]).toEqual([1_000, 100, 1])
-  })
+test('all bad lines are counted, and the first hundred are kept', async () => {
+  const reading = await read(Buffer.from('nonsense\n'.repeat(1_000)), 'text')
+  expect([reading.badLineCount, reading.badLines.length, reading.badLines[0]?.line]).toEqual([1_000, 100, 1])
 })

@@ -1,4 +1,4 @@
-// The lists in memory: what is changed is there, whole, and what cannot be read is known to be unread.
+// Lists in memory: complete after each change, and unusable while a change could not be read.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { addressKey } from '../../../src/domain/address-key.ts'
 import { DependencyUnavailableError } from '../../../src/domain/errors.ts'
@@ -41,7 +41,7 @@ const serve = (overrides: Partial<ServedListsDependencies> = {}) => {
 }
 
 describe('served lists', () => {
-  test('are all there once they are loaded', async () => {
+  test('are complete once loaded', async () => {
     const { contents, newList, add, take, store } = stored
     const list = await newList()
     await replaceList(contents, list.id, chunksOf([...Array.from({ length: 9_000 }, (_, index) => evm(index)), SOLANA]))
@@ -50,10 +50,9 @@ describe('served lists', () => {
     const shared = await store.lists.create({ owner: null, name: 'shared_list' })
     const { served, worker, reader } = serve()
     await served.load()
-    expect([evm(0), evm(8_999), evm(10_000), SOLANA].map((address) => reader().contains(list.name, address))).toEqual(
-      new Array(4).fill(true),
-    )
-    expect([evm(5), evm(9_000)].map((address) => reader().contains(list.name, address))).toEqual([false, false])
+    const contained = (...addresses: string[]) => addresses.map((address) => reader().contains(list.name, address))
+    expect(contained(evm(0), evm(8_999), evm(10_000), SOLANA)).toEqual([true, true, true, true])
+    expect(contained(evm(5), evm(9_000))).toEqual([false, false])
     expect(worker.of('another').contains(list.name, evm(0))).toBe(false)
     expect(worker.of('another').ageSeconds(shared.name)).toBe(0)
     expect(served.all().find(({ name }) => name === list.name)).toEqual({
@@ -66,7 +65,7 @@ describe('served lists', () => {
     })
   })
 
-  test('follow every change: entries, whole lists, sources, removal', async () => {
+  test('follow each change: entries, whole lists, sources, removal', async () => {
     const { contents, newList, add, take, store, organizationId } = stored
     const { served, reader, published } = serve()
     await served.load()
@@ -84,20 +83,14 @@ describe('served lists', () => {
     await take(list, evm(2))
     await add(list, evm(3))
     await changed()
-    // A single change costs no second copy of the list.
+    // A single change does not copy the list.
     const images = published.filter(({ id }) => id === list.id)
     expect(images.at(-1)?.entries).toBe(images.at(-2)?.entries as SharedArrayBuffer)
     await rewriteList(contents, list.id)
     await changed()
     expect([reader().contains(list.name, evm(2)), reader().contains(list.name, evm(3))]).toEqual([false, true])
-    const settings = {
-      location: '/x',
-      format: 'text',
-      reach: 'public',
-      skipsBadLines: false,
-      intervalSeconds: 60,
-    } as const
-    await store.listSources.set(list.id, settings)
+    const options = { format: 'text', reach: 'public', skipsBadLines: false, intervalSeconds: 60 } as const
+    await store.listSources.set(list.id, { location: '/x', ...options })
     await changed()
     expect(reader().ageSeconds(list.name)).toBeNull()
     await store.lists.remove(organizationId, list.name)
@@ -107,7 +100,7 @@ describe('served lists', () => {
     expect(served.all().map(({ name }) => name)).not.toContain(list.name)
   })
 
-  test('find out by themselves what changed when changes were missed', async () => {
+  test('detect missed changes', async () => {
     const { newList, add, store, organizationId } = stored
     const kept = await newList()
     const gone = await newList()
@@ -124,14 +117,14 @@ describe('served lists', () => {
     expect(reader().ageSeconds(gone.name)).toBeNull()
   })
 
-  test('that can’t be read decide nothing after two seconds, and again once they can', async () => {
+  test('are unusable two seconds after an unreadable change, until it can be read', async () => {
     const { contents, newList, add, store } = stored
     const list = await newList()
     await replaceList(contents, list.id, chunksOf([evm(3)]))
     await add(list, evm(1))
     const fresh = await newList()
     await add(fresh, evm(2))
-    let broken = false
+    let isBroken = false
     let attempts = 0
     let checks = 0
     const repairAfter = 12
@@ -140,9 +133,9 @@ describe('served lists', () => {
         ...store.lists,
         listAll: async () => (await store.lists.listAll()).filter(({ id }) => id !== fresh.id),
         readEditKeys: (listId) => {
-          if (!broken) return store.lists.readEditKeys(listId)
+          if (!isBroken) return store.lists.readEditKeys(listId)
           attempts += 1
-          if (attempts === repairAfter) broken = false
+          if (attempts === repairAfter) isBroken = false
           return Promise.reject(new Error('the store is locked'))
         },
       },
@@ -150,7 +143,7 @@ describe('served lists', () => {
         const behindMs = clock.monotonicMs()
         clock.advance(milliseconds)
         if (behindMs <= 2_000) {
-          // Within the time that a change may take, what was there still counts.
+          // The earlier content counts within the time that a change may take.
           expect(reader().contains(list.name, evm(1))).toBe(true)
           expect(served.behindSinceMs()).toBe(0)
           return
@@ -158,25 +151,25 @@ describe('served lists', () => {
         checks += 1
         expect(served.behindSinceMs()).toBeNull()
         expect(() => reader().contains(list.name, evm(1))).toThrow(DependencyUnavailableError)
-        // One that was never read is not taken for one that does not exist.
+        // A list that was never read does not count as missing.
         expect(() => reader().contains(fresh.name, evm(2))).toThrow(DependencyUnavailableError)
         expect(served.all().filter(({ current }) => !current)).toHaveLength(2)
       },
     })
     await served.load()
-    broken = true
+    isBroken = true
     served.changed(list.id, stored.organizationId)
     served.changed(fresh.id, stored.organizationId)
     await served.settled()
     expect(errors).toHaveLength(repairAfter)
     expect(checks).toBeGreaterThan(0)
     expect(reader().contains(list.name, evm(1))).toBe(true)
-    // Its base has not changed, and is still in memory.
+    // The base in memory is unchanged.
     expect(reader().contains(list.name, evm(3))).toBe(true)
     expect(reader().contains(fresh.name, evm(2))).toBe(true)
   })
 
-  test('are behind from the report of a change until it is published', async () => {
+  test('are behind from the notification of a change to its publication', async () => {
     const { newList, add, store } = stored
     const list = await newList()
     const seen: (number | null)[] = []
@@ -194,11 +187,11 @@ describe('served lists', () => {
       },
     })
     await served.load()
-    for (const report of [() => served.changed(list.id, stored.organizationId), served.changedAll]) {
+    for (const notify of [() => served.changed(list.id, stored.organizationId), served.changedAll]) {
       clock.advance(1_000)
       seen.length = 0
       await add(list, evm(clock.monotonicMs()))
-      report()
+      notify()
       expect(served.behindSinceMs()).toBe(clock.monotonicMs())
       await served.settled()
       expect(new Set(seen)).toEqual(new Set([clock.monotonicMs()]))
@@ -207,7 +200,7 @@ describe('served lists', () => {
     }
   })
 
-  test('are read again if they change while they are read', async () => {
+  test('are read again if they change during the reading', async () => {
     const { newList, add, store, organizationId } = stored
     const list = await newList()
     let finds = 0
@@ -217,7 +210,7 @@ describe('served lists', () => {
         findById: async (listId) => {
           const row = await store.lists.findById(listId)
           finds += 1
-          // After the last check of the version, and before the list is published.
+          // A change after the last check of the version and before the publication.
           if (finds === 2) {
             await add(list, evm(1))
             served.changed(list.id, organizationId)
@@ -233,19 +226,19 @@ describe('served lists', () => {
   })
 
   describe('of several organizations', () => {
-    /** Readings of our lists wait until `release`; theirs do not. */
+    /** Lists of ours whose reading waits for `release`, and an organization whose lists are read without delay. */
     const serveWhileOursWait = async () => {
       const { newList, add, store } = stored
       const theirs = (await seedOrganization(store, `theirs-${crypto.randomUUID().slice(0, 8)}`)).organizationId
       const ours = [await newList(), await newList()]
-      const names = new Set(ours.map(({ id }) => id))
+      const ids = new Set(ours.map(({ id }) => id))
       const gate = Promise.withResolvers<void>()
       let isWaiting = false
       const parts = serve({
         lists: {
           ...store.lists,
           readEditKeys: async (listId) => {
-            if (isWaiting && names.has(listId)) await gate.promise
+            if (isWaiting && ids.has(listId)) await gate.promise
             return store.lists.readEditKeys(listId)
           },
         },
@@ -253,7 +246,7 @@ describe('served lists', () => {
       await parts.served.load()
       isWaiting = true
       const fresh = await newList()
-      names.add(fresh.id)
+      ids.add(fresh.id)
       for (const list of [...ours, fresh]) {
         await add(list, evm(1))
         parts.served.changed(list.id, stored.organizationId)
@@ -273,7 +266,7 @@ describe('served lists', () => {
       await served.settled()
     })
 
-    test('decide nothing after two seconds if their change still waits, or is still being read', async () => {
+    test('are unusable after two seconds if their change waits or is still being read', async () => {
       const { served, clock, timers, reader, ours, fresh, release } = await serveWhileOursWait()
       const all = [...ours, fresh]
       const reportedMs = clock.monotonicMs()
@@ -291,44 +284,44 @@ describe('served lists', () => {
     })
   })
 
-  test('decide nothing after two seconds if any may have changed and their rows cannot be read', async () => {
+  test('are unusable after two seconds if any list may have changed and the rows are unreadable', async () => {
     const { newList, add, store } = stored
     const list = await newList()
-    let broken = false
+    let isBroken = false
     const { served, clock, timers, reader } = serve({
       lists: {
         ...store.lists,
-        listAll: () => (broken ? Promise.reject(new Error('the store is locked')) : store.lists.listAll()),
+        listAll: () => (isBroken ? Promise.reject(new Error('the store is locked')) : store.lists.listAll()),
       },
       wait: async (milliseconds) => {
         clock.advance(milliseconds)
         if (clock.monotonicMs() < 5_000) return
         expect(() => reader().contains(list.name, evm(1))).toThrow(DependencyUnavailableError)
-        broken = false
+        isBroken = false
       },
     })
     await served.load()
-    broken = true
+    isBroken = true
     await add(list, evm(1))
     served.changedAll()
     expect(timers.delayMs()).toBe(2_000)
     await served.settled()
-    expect(broken).toBe(false)
+    expect(isBroken).toBe(false)
     expect(reader().contains(list.name, evm(1))).toBe(true)
   })
 
-  test('never mix the entries of one version with the changes of another', async () => {
+  test('never combine the base of one version with the edits of another', async () => {
     const { contents, newList, add, store } = stored
     const list = await newList()
     await add(list, evm(1))
-    let interrupted = false
+    let isRewritten = false
     const { served, reader } = serve({
       lists: {
         ...store.lists,
-        // Between the list and its single changes, the changes become part of its base.
+        // The edits become part of a new base after the list was read.
         readEditKeys: async (listId) => {
-          if (!interrupted) {
-            interrupted = true
+          if (!isRewritten) {
+            isRewritten = true
             await rewriteList(contents, list.id)
           }
           return store.lists.readEditKeys(listId)
@@ -339,7 +332,7 @@ describe('served lists', () => {
     expect(reader().contains(list.name, evm(1))).toBe(true)
   })
 
-  test('whose stored form is damaged let the service start, and decide nothing', async () => {
+  test('are unusable if their stored form is damaged, and the service starts', async () => {
     const { newList, contents, store } = stored
     const list = await newList()
     await replaceList(contents, list.id, chunksOf([evm(1), evm(2)]))
@@ -356,10 +349,9 @@ describe('served lists', () => {
     served.stop()
   })
 
-  test('that the store can’t list at the start stop the start', async () => {
-    const { served } = serve({
-      lists: { ...stored.store.lists, listAll: () => Promise.reject(new Error('the store is locked')) },
-    })
+  test('prevent the start if the store cannot enumerate them', async () => {
+    const listAll = () => Promise.reject(new Error('the store is locked'))
+    const { served } = serve({ lists: { ...stored.store.lists, listAll } })
     await expect(served.load()).rejects.toThrow('the store is locked')
   })
 })

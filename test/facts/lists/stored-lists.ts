@@ -1,4 +1,4 @@
-// A store with lists for tests, and what is needed to fill and read them.
+// A store with lists for tests, with helpers to fill and read them.
 import { addressKey, addressOfKey } from '../../../src/domain/address-key.ts'
 import type { ListChunk } from '../../../src/domain/list.ts'
 import { createEntrySink } from '../../../src/facts/lists/entry-sink.ts'

@@ -1,4 +1,4 @@
-// Lists written whole: replaced, extended, written again; all or nothing.
+// Writes of whole lists: replacement, extension and rewriting, each complete or without effect.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { addressOfKey } from '../../../src/domain/address-key.ts'
@@ -21,7 +21,7 @@ afterAll(() => stored.remove())
 const countOf = async (listId: string): Promise<number> => (await stored.store.lists.findById(listId))?.entryCount ?? -1
 
 describe('a list', () => {
-  test('is replaced by what it is given, single changes and all', async () => {
+  test('is replaced with all its edits', async () => {
     const { contents, newList, add, entries } = stored
     const list = await newList()
     await add(list, evm(9))
@@ -34,7 +34,7 @@ describe('a list', () => {
     expect(await countOf(list.id)).toBe(3)
   })
 
-  test('is extended by what it has not, with the newer of two notes', async () => {
+  test('is extended with new entries and newer memos', async () => {
     const { contents, newList, add, take, entries } = stored
     const list = await newList()
     await replaceList(contents, list.id, chunksOf([[evm(1), 'old'], evm(2), [evm(3), 'kept']]))
@@ -50,34 +50,29 @@ describe('a list', () => {
     ])
   })
 
-  test('written again is the same, without single changes', async () => {
+  test('has the same entries after it is rewritten, without edits', async () => {
+    const numbers = fc.uniqueArray(fc.nat(40))
     await fc.assert(
-      fc.asyncProperty(
-        fc.uniqueArray(fc.nat(40)),
-        fc.uniqueArray(fc.nat(40)),
-        fc.uniqueArray(fc.nat(40)),
-        async (base, added, taken) => {
-          const { contents, newList, add, take, entries, store } = stored
-          const list = await newList()
-          await replaceList(contents, list.id, chunksOf(base.map(evm)))
-          await add(list, ...added.map(evm))
-          await take(list, ...taken.map(evm))
-          const expected = new Set([...base, ...added])
-          for (const number of taken) expected.delete(number)
-          const before = await entries(list)
-          expect(before.map(([address]) => address)).toEqual([...expected].sort((a, b) => a - b).map(evm))
-          expect(await countOf(list.id)).toBe(expected.size)
-          await rewriteList(contents, list.id)
-          expect(await entries(list)).toEqual(before)
-          expect(await store.lists.readEdits(list.id)).toEqual([])
-          expect(await countOf(list.id)).toBe(expected.size)
-        },
-      ),
+      fc.asyncProperty(numbers, numbers, numbers, async (base, added, taken) => {
+        const { contents, newList, add, take, entries, store } = stored
+        const list = await newList()
+        await replaceList(contents, list.id, chunksOf(base.map(evm)))
+        await add(list, ...added.map(evm))
+        await take(list, ...taken.map(evm))
+        const expected = new Set([...base, ...added]).difference(new Set(taken))
+        const before = await entries(list)
+        expect(before.map(([address]) => address)).toEqual([...expected].sort((a, b) => a - b).map(evm))
+        expect(await countOf(list.id)).toBe(expected.size)
+        await rewriteList(contents, list.id)
+        expect(await entries(list)).toEqual(before)
+        expect(await store.lists.readEdits(list.id)).toEqual([])
+        expect(await countOf(list.id)).toBe(expected.size)
+      }),
       { numRuns: 15 },
     )
   })
 
-  test('stays as it was when what it is given fails half-way', async () => {
+  test('is unchanged if its new content fails midway', async () => {
     const { contents, newList, entries } = stored
     const list = await newList()
     await replaceList(contents, list.id, chunksOf([evm(1)]))
@@ -90,28 +85,23 @@ describe('a list', () => {
     expect(await entries(list)).toEqual([[evm(1), '']])
   })
 
-  test('for which its organization has no room is not written, and leaves no file behind', async () => {
+  test('is not written if its organization has too many entries, and its base is discarded', async () => {
     const { contents, newList, store, entries } = stored
     const list = await newList()
     let baseId = ''
-    const full: typeof contents = {
-      ...contents,
-      bases: {
-        ...store.listBases,
-        activate: (activation) => {
-          baseId = activation.baseId
-          return Promise.reject(new ListLimitError('list entries', 10))
-        },
-      },
+    const activate: typeof store.listBases.activate = (activation) => {
+      baseId = activation.baseId
+      return Promise.reject(new ListLimitError('list entries', 10))
     }
+    const full = { ...contents, bases: { ...store.listBases, activate } }
     await expect(replaceList(full, list.id, chunksOf([evm(1)]))).rejects.toBeInstanceOf(ListLimitError)
     expect(await entries(list)).toEqual([])
-    // A discarded base can't be activated.
+    // A discarded base cannot be activated.
     const activation = { listId: list.id, baseId, ifVersion: null, confirmation: null }
     expect(await store.listBases.activate(activation)).toBe('changed-meanwhile')
   })
 
-  test('that was removed meanwhile is not written', async () => {
+  test('that was removed meanwhile cannot be written or read', async () => {
     const { contents, newList, store, organizationId } = stored
     const list = await newList()
     await store.lists.remove(organizationId, list.name)
@@ -120,7 +110,7 @@ describe('a list', () => {
     await expect(readEntries(contents, list.id).next()).rejects.toBeInstanceOf(ListChangedError)
   })
 
-  test('that changes while it is extended loses no change', async () => {
+  test('keeps edits that are made while it is extended', async () => {
     const { contents, newList, add, entries } = stored
     const list = await newList()
     let interruptions = 0
@@ -138,33 +128,28 @@ describe('a list', () => {
     expect(interruptions).toBe(2 + 3)
   })
 
-  test('is read again if it changed between its base and its single changes', async () => {
+  test('is read again if it changes between the reading of its base and of its edits', async () => {
     const { contents, newList, add, take, store } = stored
     const list = await newList()
     await replaceList(contents, list.id, chunksOf([evm(1), evm(2)]))
     await add(list, evm(3))
     await take(list, evm(1))
-    let rewritten = false
-    const interrupted: typeof contents = {
-      ...contents,
-      lists: {
-        ...store.lists,
-        // The single changes become part of a new base, and are gone.
-        readEdits: async (listId) => {
-          if (!rewritten) {
-            rewritten = true
-            await rewriteList(contents, listId)
-          }
-          return store.lists.readEdits(listId)
-        },
-      },
+    let isRewritten = false
+    const readEdits: typeof store.lists.readEdits = async (listId) => {
+      // The edits become part of a new base.
+      if (!isRewritten) {
+        isRewritten = true
+        await rewriteList(contents, listId)
+      }
+      return store.lists.readEdits(listId)
     }
+    const interrupted = { ...contents, lists: { ...store.lists, readEdits } }
     const found: string[] = []
     for await (const { key } of readEntries(interrupted, list.id)) found.push(addressOfKey(key))
     expect(found).toEqual([evm(2), evm(3)])
   })
 
-  test('is read as of one moment, whatever happens to it while it is read', async () => {
+  test('is read as of one moment, even if it is replaced during the reading', async () => {
     const { contents, newList, take } = stored
     const list = await newList()
     await replaceList(contents, list.id, chunksOf(Array.from({ length: 10_000 }, (_, index) => evm(index))))
@@ -177,7 +162,7 @@ describe('a list', () => {
     expect(found).toHaveLength(9_999)
   })
 
-  test('fails rather than end early if it is replaced and read for more than a minute', async () => {
+  test('fails if it is replaced and its reading takes more than a minute', async () => {
     const { contents, store, newList } = stored
     const list = await newList()
     await replaceList(contents, list.id, chunksOf(Array.from({ length: 10_000 }, (_, index) => evm(index))))
