@@ -1,79 +1,46 @@
-// A batch pays for its elements, also for those over the limit of the key.
+// The rate limit of batches, which pay for their elements and also for refused elements.
 import { expect, test } from 'bun:test'
 import { createBatchEndpoint } from '../../src/attestation/batch-endpoint.ts'
-import { createChainTable } from '../../src/domain/chain.ts'
-import type { Gate } from '../../src/server/gate.ts'
 import { createRateLimiter, RateExceededError } from '../../src/server/rate-limit.ts'
+import { createOpenEndpoint } from './fixtures.ts'
+
+interface Line {
+  readonly index: number
+  readonly status: number
+}
 
 const open = (requestsPerSecond: number, burst: number) => {
   let nowMs = 0
   const clock = { monotonicMs: () => nowMs, unixSeconds: () => 0 }
-  let handle: Parameters<Gate>[1] | undefined
-  const gate: Gate = (_route, admitted) => {
-    handle = admitted
-    return async () => new Response()
-  }
-  const principal = {
-    organizationId: 'org_a',
-    environment: 'live',
-    keyId: 'key_a',
-    kind: 'attestation',
-    rateLimit: { requestsPerSecond, burst },
-  } as const
   const codes: string[] = []
-  createBatchEndpoint({
-    gate,
-    idempotent: () => Promise.reject(new Error('no element is an object')),
-    metrics: { recordDecision: () => undefined, recordError: (code) => void codes.push(code) },
-    pool: { withhold: () => undefined, refusal: () => null },
-    concurrency: null,
-    storeBacklogMs: () => 0,
-    chains: createChainTable([]),
-    clock,
-    limiter: createRateLimiter({ clock }),
-    after: () => () => undefined,
-    report: () => undefined,
-    decode: () => {
-      throw new Error('no element is an object')
-    },
-    attest: () => Promise.reject(new Error('no element is an object')),
-  })
-  const send = async (elements: number): Promise<readonly { index: number; status: number }[]> => {
-    const body = JSON.stringify({ requests: Array(elements).fill(0) })
-    if (handle === undefined) throw new Error('the endpoint has no gate')
-    const response = await handle({
-      request: new Request('http://127.0.0.1/', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body,
-      }),
-      requestId: 'request_1',
-      principal,
-      rateLimit: null,
-      deadline: { deadlineMs: nowMs + 10_000, passed: false },
-      ended: new AbortController().signal,
-      confirmKey: () => undefined,
-    })
-    const { answers } = (await response.json()) as { answers: { index: number; status: number }[] }
-    return answers
+  const metrics = { recordDecision: () => undefined, recordError: (code: string) => void codes.push(code) }
+  const limiter = createRateLimiter({ clock })
+  const { dependencies, post } = createOpenEndpoint({ metrics, clock, limiter }, { requestsPerSecond, burst })
+  createBatchEndpoint(dependencies)
+  const send = async (elements: number): Promise<readonly Line[]> => {
+    const deadline = { deadlineMs: nowMs + 10_000, passed: false }
+    const response = await post({ requests: Array(elements).fill(0) }, {}, { deadline })
+    return ((await response.json()) as { answers: Line[] }).answers
   }
-  return { send, codes, pass: (ms: number) => (nowMs += ms) }
+  const count = (answers: readonly Line[], status: number) => answers.filter((line) => line.status === status).length
+  return { send, count, codes, pass: (ms: number) => (nowMs += ms) }
 }
 
-test('a call whose key has no token for each twenty elements is refused as a whole', async () => {
-  const { send, codes, pass } = open(100, 100)
+test('a batch is refused if the key has less than one token per twenty elements', async () => {
+  const { send, count, codes, pass } = open(100, 100)
   const answers = await send(1_000)
   expect(answers.map(({ index }) => index)).toEqual(Array.from({ length: 1_000 }, (_, index) => index))
-  expect(answers.filter(({ status }) => status === 400)).toHaveLength(101)
-  expect(answers.filter(({ status }) => status === 429)).toHaveLength(899)
-  expect(codes).toHaveLength(1_000)
+  expect([count(answers, 400), count(answers, 429), codes.length]).toEqual([101, 899, 1_000])
   pass(490)
   expect(send(1_000)).rejects.toThrow(RateExceededError)
   pass(10)
-  expect((await send(1_000)).filter(({ status }) => status === 400)).toHaveLength(51)
+  expect(count(await send(1_000), 400)).toBe(51)
 })
 
-test('a call of any size is answered if the key’s burst is there', async () => {
-  expect((await open(1, 5).send(1_000)).filter(({ status }) => status === 400)).toHaveLength(6)
-  expect((await open(1, 1).send(40)).filter(({ status }) => status === 400)).toHaveLength(2)
+test.each([
+  [5, 1_000, 6],
+  [1, 40, 2],
+])('a burst of %d admits a batch of %d elements and %d of its elements', async (burst, size, admitted) => {
+  const { send, count } = open(1, burst)
+  expect(count(await send(size), 400)).toBe(admitted)
 })

@@ -1,120 +1,63 @@
-// What the endpoints tell the gate: whom the pool or the store would make wait in vain.
+// Early refusals of the attestation endpoints: by the pool, by the limit of the organization, and by the store.
 import { expect, test } from 'bun:test'
-import { createBatchEndpoint } from '../../src/attestation/batch-endpoint.ts'
+import { type BatchEndpointDependencies, createBatchEndpoint } from '../../src/attestation/batch-endpoint.ts'
 import { createEndpoint } from '../../src/attestation/endpoint.ts'
-import { createChainTable } from '../../src/domain/chain.ts'
 import { QueueFullError } from '../../src/domain/errors.ts'
-import type { Principal } from '../../src/server/authenticate.ts'
-import type { Gate, GateSettings } from '../../src/server/gate.ts'
+import { createOpenEndpoint } from './fixtures.ts'
 
-const PRINCIPAL: Principal = {
-  keyId: 'key_1',
-  organizationId: 'org_1',
-  kind: 'attestation',
-  environment: 'live',
-  rateLimit: null,
+type Refuse = BatchEndpointDependencies['pool']['refusal']
+
+const refusalWith = (refusal: Refuse, changes: Partial<BatchEndpointDependencies> = {}) => {
+  const endpoint = createOpenEndpoint({ pool: { withhold: () => undefined, refusal }, ...changes })
+  const { decode, attest } = endpoint.dependencies
+  createEndpoint(endpoint.dependencies, { kind: 'attestation', route: '/v2/attestation', decode, attest })
+  return endpoint.refusal
 }
+const KEYED = { 'idempotency-key': 'order-7' }
 
-type Refuse = (organizationId: string, deadlineMs: number) => QueueFullError | null
-
-const notAsked = () => Promise.reject(new Error('not asked'))
-const notDecoded = (): never => {
-  throw new Error('not asked')
-}
-
-const settingsOf = (make: (gate: Gate) => unknown): GateSettings => {
-  const taken: GateSettings[] = []
-  make((settings) => {
-    taken.push(settings)
-    return async () => new Response()
-  })
-  const [settings] = taken
-  if (settings === undefined) throw new Error('the endpoint has no gate')
-  return settings
-}
-
-const dependenciesWith = (refusal: Refuse, backlogMs: number | null = 0) => ({
-  idempotent: notAsked,
-  metrics: { recordDecision: () => undefined, recordError: () => undefined },
-  pool: { withhold: () => undefined, refusal },
-  concurrency: null,
-  storeBacklogMs: () => backlogMs,
-  chains: createChainTable([]),
-  clock: { monotonicMs: () => 0, unixSeconds: () => 0 },
-})
-
-const settingsWith = (refusal: Refuse, backlogMs?: number | null): GateSettings =>
-  settingsOf((gate) =>
-    createEndpoint(
-      { gate, ...dependenciesWith(refusal, backlogMs) },
-      { kind: 'attestation', route: '/v2/attestation', decode: notDecoded, attest: notAsked },
-    ),
-  )
-
-test('the pool is asked by organization and deadline, and its refusal is the request’s', () => {
-  const asked: unknown[] = []
+test('the refusal of the pool depends on the organization and the deadline', () => {
+  const queries: unknown[] = []
   const error = new QueueFullError(3)
-  const { refusal } = settingsWith((...parameters) => {
-    asked.push(parameters)
+  const refusal = refusalWith((...parameters) => {
+    queries.push(parameters)
     return error
   })
-  expect(refusal?.(PRINCIPAL, new Headers(), 1_500)).toBe(error)
-  expect(asked).toEqual([['org_1', 1_500]])
-  expect(settingsWith(() => null).refusal?.(PRINCIPAL, new Headers(), 1_500)).toBeNull()
+  expect(refusal()).toBe(error)
+  expect(queries).toEqual([['org_1', 1_500]])
+  expect(refusalWith(() => null)()).toBeNull()
 })
 
-test('an organization over its limit gets the error of its limit, and the pool is not asked', () => {
+test('the limit of the organization takes precedence over the pool', () => {
   const error = new QueueFullError(2)
-  const limited = settingsOf((gate) =>
-    createEndpoint(
-      { gate, ...dependenciesWith(() => new QueueFullError(3)), concurrency: { refusal: () => error } },
-      { kind: 'attestation', route: '/v2/attestation', decode: notDecoded, attest: notAsked },
-    ),
+  expect(refusalWith(() => new QueueFullError(3), { concurrency: { refusal: () => error } })()).toBe(error)
+})
+
+test('with an Idempotency-Key, the deadline for the pool is reduced by the backlog of the store', () => {
+  const deadlines: number[] = []
+  const refusal = refusalWith(
+    (_organizationId, deadlineMs) => {
+      deadlines.push(deadlineMs)
+      return null
+    },
+    { storeBacklogMs: () => 100 },
   )
-  expect(limited.refusal?.(PRINCIPAL, new Headers(), 1_500)).toBe(error)
+  expect([refusal(KEYED), refusal()]).toEqual([null, null])
+  expect(deadlines).toEqual([900, 1_500])
 })
 
-const KEYED = new Headers({ 'idempotency-key': 'order-7' })
-
-test('of the deadline of a request with an Idempotency-Key the pool has what the store leaves', () => {
-  const asked: unknown[] = []
-  const { refusal } = settingsWith((...parameters) => {
-    asked.push(parameters)
-    return null
-  }, 100)
-  expect(refusal?.(PRINCIPAL, KEYED, 1_500)).toBeNull()
-  expect(refusal?.(PRINCIPAL, new Headers(), 1_500)).toBeNull()
-  expect(asked).toEqual([
-    ['org_1', 900],
-    ['org_1', 1_500],
-  ])
+test('with an Idempotency-Key, a request is refused if too many requests wait for the store', () => {
+  const refusal = refusalWith(() => null, { storeBacklogMs: () => null })
+  expect(refusal(KEYED)).toMatchObject({ code: 'OVERLOADED', retryAfterSeconds: 1 })
+  expect(refusal(KEYED)).toBe(refusal(KEYED))
+  expect(refusal()).toBeNull()
 })
 
-test('it is refused where too many wait for the store, and one without is not', () => {
-  const { refusal } = settingsWith(() => null, null)
-  expect(refusal?.(PRINCIPAL, KEYED, 1_500)).toMatchObject({ code: 'OVERLOADED', retryAfterSeconds: 1 })
-  expect(refusal?.(PRINCIPAL, KEYED, 1_500)).toBe(refusal?.(PRINCIPAL, KEYED, 1_500) ?? null)
-  expect(refusal?.(PRINCIPAL, new Headers(), 1_500)).toBeNull()
-})
-
-test('a batch whose first element would be refused is refused as one, before it is read', () => {
+test('a batch is refused if the pool would refuse its first element', () => {
   const error = new QueueFullError(3)
-  const { refusal } = settingsOf((gate) =>
-    createBatchEndpoint({
-      gate,
-      ...dependenciesWith(() => error, null),
-      attest: notAsked,
-      limiter: {
-        ready: () => undefined,
-        take: () => null,
-        takeSome: (_principal, wanted) => ({ granted: wanted, state: null, refusal: null }),
-      },
-      after: () => () => undefined,
-      report: () => undefined,
-      decode: () => {
-        throw new Error('not asked')
-      },
-    }),
-  )
-  expect(refusal?.(PRINCIPAL, new Headers(), 1_500)).toBe(error)
+  const { dependencies, refusal } = createOpenEndpoint({
+    pool: { withhold: () => undefined, refusal: () => error },
+    storeBacklogMs: () => null,
+  })
+  createBatchEndpoint(dependencies)
+  expect(refusal()).toBe(error)
 })

@@ -1,38 +1,37 @@
-// How long a v1 task lives: exactly as many blocks or seconds as it should.
+// The expiration of v1 tasks, in blocks or seconds.
 import { describe, expect, test } from 'bun:test'
 import { createTaskExpiry } from '../../src/attestation/expiry.ts'
 
 const NOW_SECONDS = 1_800_000_000
 
-const expiryOf = (blocks: number | null, blockTimeMs = 12_000) =>
-  createTaskExpiry(
-    new Map([
-      ['counting', { height: { known: () => 21_000_000, latest: async () => 21_000_001 }, blocks, blockTimeMs }],
-    ]),
-  )
+const expiryOf = (blocks: number | null, blockTimeMs = 12_000) => {
+  const height = { known: () => 21_000_000, latest: async () => 21_000_001 }
+  return createTaskExpiry(new Map([['counting', { height, blocks, blockTimeMs }]]))
+}
 
-describe('a chain that counts in blocks', () => {
-  test('adds the set number of blocks to the height, and says twice their time', async () => {
-    expect(expiryOf(25).known('counting', NOW_SECONDS, 300)).toEqual({ expiration: 21_000_025, lifetimeSeconds: 600 })
-    expect(await expiryOf(25).after('counting', NOW_SECONDS, 300)).toEqual({
-      expiration: 21_000_026,
-      lifetimeSeconds: 600,
-    })
+describe('a chain that expires by blocks', () => {
+  test('adds the number of blocks to the height; the lifetime is twice their time', async () => {
+    const [known, after] = [
+      expiryOf(25).known('counting', NOW_SECONDS, 300),
+      expiryOf(25).after('counting', NOW_SECONDS, 300),
+    ]
+    expect(known).toEqual({ expiration: 21_000_025, lifetimeSeconds: 600 })
+    expect(await after).toEqual({ expiration: 21_000_026, lifetimeSeconds: 600 })
   })
 
   test.each([
-    // Lifetime, block time, blocks: as many as it takes, and never none.
+    // The number of blocks is rounded up.
     [300, 12_000, 25],
     [301, 12_000, 26],
     [5, 12_000, 1],
     [12, 12_000, 1],
     [60, 250, 240],
-  ])('a lifetime of %p s with a block each %p ms is %p blocks', (lifetimeSeconds, blockTimeMs, blocks) => {
+  ])('has for a lifetime of %p s with a block time of %p ms %p blocks', (lifetimeSeconds, blockTimeMs, blocks) => {
     const expiry = expiryOf(null, blockTimeMs).known('counting', NOW_SECONDS, lifetimeSeconds)
     expect(expiry?.expiration).toBe(21_000_000 + blocks)
   })
 
-  test('is asked where its height is not at hand', () => {
+  test('is queried if its height is unknown', () => {
     const height = { known: () => null, latest: async () => 5 }
     const expiry = createTaskExpiry(new Map([['counting', { height, blocks: 2, blockTimeMs: 1_000 }]]))
     expect(expiry.known('counting', NOW_SECONDS, 300)).toBeNull()

@@ -1,5 +1,5 @@
-// What travels with a job: the facts its policy asks for and nothing else, personal ones hashed beside them, and what only
-// a shadow needs without holding up the answer.
+// Facts of a job: those that its policy needs, hashes of personal facts, and facts of the shadow, which never delay an
+// answer.
 import { describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { carriesFacts } from '../../src/attestation/attest.ts'
@@ -22,24 +22,20 @@ const subjectOf = (from: string): FactSubject => ({
   request: requestOf({ from, value: '5', userIp: '192.0.2.1' }),
 })
 const subject = subjectOf('0x01')
-const target = (changes: Partial<ResolvedTarget> = {}): ResolvedTarget => ({
-  ...testTarget(),
-  needs: [],
-  shadowNeeds: [],
-  shadowRequires: [],
-  ...changes,
-})
+const target = (changes: Partial<ResolvedTarget> = {}): ResolvedTarget => {
+  return { ...testTarget(), needs: [], shadowNeeds: [], shadowRequires: [], ...changes }
+}
 
 const setUp = (
   answers: (needs: readonly FactNeed[]) => ExternalFacts | Promise<ExternalFacts> = () => ({}),
   confirm: ConfirmFacts | null = null,
 ) => {
-  const asked: FactNeed[][] = []
+  const queries: FactNeed[][] = []
   const confirmed: FactNeed[][] = []
-  const waits: { delayMs: number; callback: () => void; cancelled: boolean }[] = []
+  const waits: { delayMs: number; callback: () => void; isCancelled: boolean }[] = []
   const collector: FactCollector = {
     collect: (needs) => {
-      asked.push([...needs])
+      queries.push([...needs])
       return answers(needs)
     },
     confirmLater: (needs) => {
@@ -53,30 +49,32 @@ const setUp = (
     digestKey: KEY,
     timers: {
       after: (delayMs, callback) => {
-        const wait = { delayMs, callback, cancelled: false }
+        const wait = { delayMs, callback, isCancelled: false }
         waits.push(wait)
         return () => {
-          wait.cancelled = true
+          wait.isCancelled = true
         }
       },
     },
   })
-  const carried = async (...parameters: Parameters<typeof collect>): Promise<CarriedFacts> =>
-    JSON.parse((await collect(...parameters)).text)
-  return { collect, carried, asked, confirmed, waits }
+  const factsOf = async (changes: Partial<ResolvedTarget>, whose = subject, lacks: string | null = null) =>
+    JSON.parse((await collect(target(changes), whose, lacks as never)).text) as CarriedFacts
+  return { collect, factsOf, queries, confirmed, waits }
 }
 
-test('a policy that asks for nothing carries nothing', () => {
-  expect(carriesFacts(target())).toBe(false)
-  expect(carriesFacts(target({ requires: ['data', 'msg_value'] }))).toBe(false)
-  expect(carriesFacts(target({ requires: ['user_ip'] }))).toBe(true)
-  expect(carriesFacts(target({ needs: [{ kind: 'identity' }] }))).toBe(true)
-  expect(carriesFacts(target({ shadowNeeds: [{ kind: 'identity' }] }))).toBe(true)
-  expect(carriesFacts(target({ shadowRequires: ['data'] }))).toBe(true)
+test.each<[boolean, Partial<ResolvedTarget>]>([
+  [false, {}],
+  [false, { requires: ['data', 'msg_value'] }],
+  [true, { requires: ['user_ip'] }],
+  [true, { needs: [{ kind: 'identity' }] }],
+  [true, { shadowNeeds: [{ kind: 'identity' }] }],
+  [true, { shadowRequires: ['data'] }],
+])('a job has facts: %p for a policy with %j', (expected, changes) => {
+  expect(carriesFacts(target(changes))).toBe(expected)
 })
 
 describe('facts', () => {
-  test('are confirmed as the collector gave them, without those that only a shadow needs', async () => {
+  test('are confirmed without those of the shadow', async () => {
     const checked: ExternalFacts[] = []
     const { collect, confirmed } = setUp(
       () => ({ geography: null }),
@@ -95,62 +93,52 @@ describe('facts', () => {
     expect((await setUp().collect(target({ needs }), subject, null)).confirm).toBeNull()
   })
 
-  test('are what the collector says, at once when it says it at once', () => {
-    const { collect, asked } = setUp(() => ({ geography: null, reads: { a: '1' } }))
+  test('come from the collector, synchronously if it answers synchronously', () => {
+    const { collect, queries } = setUp(() => ({ geography: null, reads: { a: '1' } }))
     const needs: FactNeed[] = [{ kind: 'geography' }]
     const found = collect(target({ needs }), subject, null)
     expect(found).not.toBeInstanceOf(Promise)
     expect(JSON.parse((found as { text: string }).text)).toEqual({ geography: null, reads: { a: '1' } })
-    expect(asked).toEqual([needs])
+    expect(queries).toEqual([needs])
   })
 
-  test('of lists and velocity are not asked of it', () => {
-    const { collect, asked } = setUp()
-    const needs: FactNeed[] = [
-      { kind: 'list', list: 'a', maxAgeSeconds: null },
-      { kind: 'velocity', windowSeconds: 60 },
-    ]
+  test('about lists and velocity do not come from the collector', () => {
+    const { collect, queries } = setUp()
+    const velocity: FactNeed = { kind: 'velocity', windowSeconds: 60 }
+    const needs: FactNeed[] = [{ kind: 'list', list: 'a', maxAgeSeconds: null }, velocity]
     expect(collect(target({ needs }), subject, null)).not.toBeInstanceOf(Promise)
-    expect(asked).toEqual([])
+    expect(queries).toEqual([])
   })
 
-  test('that are personal are hashed with the deployment’s key beside them', async () => {
+  test('about persons are accompanied by keyed hashes', async () => {
     const identity = { verified: true, type: 'individual', level: 2, verifiedAtSeconds: 5 } as const
-    const { carried } = setUp(() => Promise.resolve({ identity }))
-    const facts = await carried(target({ needs: [{ kind: 'identity' }], requires: ['user_ip'] }), subject, null)
-    expect(facts).toEqual({
+    const needs: FactNeed[] = [{ kind: 'identity' }]
+    const { factsOf } = setUp(() => Promise.resolve({ identity }))
+    expect(await factsOf({ needs, requires: ['user_ip'] })).toEqual({
       identity,
       digests: { client_ip: hash('ip 192.0.2.1'), identity: hash(`identity ${JSON.stringify(identity)}`) },
     })
-    // Country and age have few values, and a new hash on the birthday would record it: no two records have the same.
+    expect(await setUp(() => ({ identity: null })).factsOf({ needs })).toEqual({ identity: null })
+  })
+
+  test('about country and age have a different hash in each record, because they have few values', async () => {
     const identityDetails = { country: 'CH', age: 30 }
-    const at = { ...subject, request: { ...subject.request, nowSeconds: subject.request.nowSeconds + 1 } }
-    const hashes = await Promise.all(
-      [subject, at, subjectOf('0x02')].map(async (whose) => {
-        const { digests } = await setUp(() => ({ identityDetails })).carried(
-          target({ needs: [{ kind: 'identity-details' }] }),
-          whose,
-          null,
-        )
-        return digests?.['identity_details']
-      }),
-    )
     const { nowSeconds } = subject.request
+    const later = { ...subject, request: { ...subject.request, nowSeconds: nowSeconds + 1 } }
+    const hashes: (string | undefined)[] = []
+    for (const whose of [subject, later, subjectOf('0x02')]) {
+      const facts = await setUp(() => ({ identityDetails })).factsOf({ needs: [{ kind: 'identity-details' }] }, whose)
+      hashes.push(facts.digests?.['identity_details'])
+    }
     expect(hashes[0]).toBe(hash(`identity ${JSON.stringify(identityDetails)} 0x01 ${nowSeconds}`))
     expect(new Set(hashes).size).toBe(3)
-    const absent = await setUp(() => ({ identity: null })).carried(
-      target({ needs: [{ kind: 'identity' }] }),
-      subject,
-      null,
-    )
-    expect(absent).toEqual({ identity: null })
   })
 })
 
 describe('velocity', () => {
   const needs: FactNeed[] = [{ kind: 'velocity', windowSeconds: 3600 }]
 
-  test('counts what was settled as compliant', async () => {
+  test('counts compliant requests', async () => {
     const { collect } = setUp()
     for (const [compliant, count] of [
       [true, 0],
@@ -164,18 +152,16 @@ describe('velocity', () => {
     }
   })
 
-  test('is null when there is no room to count', async () => {
-    const { collect, carried } = setUp()
+  test('is null without room for the wallet', async () => {
+    const { collect, factsOf } = setUp()
     for (const from of ['0x01', '0x02']) (await collect(target({ needs }), subjectOf(from), null)).finishCount(true)
-    expect(await carried(target({ needs }), subjectOf('0x03'), null)).toEqual({ velocity: null })
+    expect(await factsOf({ needs }, subjectOf('0x03'))).toEqual({ velocity: null })
   })
 
-  test('counts nothing when facts can not be collected', async () => {
-    const { collect } = setUp(() => Promise.reject(new Error('unforeseen')))
-    const both = target({ needs: [...needs, { kind: 'identity' }] })
-    await expect(Promise.resolve(collect(both, subject, null))).rejects.toThrow('unforeseen')
-    const facts = await collect(target({ needs }), subject, null)
-    expect(JSON.parse(facts.text)).toEqual({ velocity: { 3600: { count: 0, value: '0' } } })
+  test('does not count a request whose facts cannot be collected', async () => {
+    const { factsOf } = setUp(() => Promise.reject(new Error('unforeseen')))
+    await expect(factsOf({ needs: [...needs, { kind: 'identity' }] })).rejects.toThrow('unforeseen')
+    expect(await factsOf({ needs })).toEqual({ velocity: { 3600: { count: 0, value: '0' } } })
   })
 })
 
@@ -185,29 +171,27 @@ describe('a shadow', () => {
     { kind: 'velocity', windowSeconds: 60 },
   ]
 
-  test('has facts of its own', async () => {
-    const { carried, waits } = setUp((needs) =>
-      Promise.resolve({ screeners: { a: null }, reads: { n: String(needs.length) } }),
-    )
-    expect(await carried(target({ shadowNeeds }), subject, null)).toEqual({
+  test('has its own facts', async () => {
+    const answer = (needs: readonly FactNeed[]) => ({ screeners: { a: null }, reads: { n: String(needs.length) } })
+    const { factsOf, waits } = setUp((needs) => Promise.resolve(answer(needs)))
+    expect(await factsOf({ shadowNeeds })).toEqual({
       shadow: { screeners: { a: null }, reads: { n: '2' }, velocity: { 60: { count: 0, value: '0' } } },
     })
-    expect(waits[0]?.cancelled).toBe(true)
+    expect(waits[0]?.isCancelled).toBe(true)
   })
 
-  test('does not hold up the answer', async () => {
-    const { carried, waits } = setUp(() => new Promise(() => undefined))
-    const found = carried(target({ shadowNeeds }), subject, null)
+  test('does not delay the answer', async () => {
+    const { factsOf, waits } = setUp(() => new Promise(() => undefined))
+    const facts = factsOf({ shadowNeeds })
     expect(waits.map(({ delayMs }) => delayMs)).toEqual([250])
     waits[0]?.callback()
-    expect(await found).toEqual({ shadowless: 'the facts arrived too late' })
+    expect(await facts).toEqual({ shadowless: 'the facts arrived too late' })
   })
 
-  test('that reads what the request lacks has no verdict, and nothing is asked for it', async () => {
-    const { carried, asked } = setUp()
-    expect(await carried(target({ shadowNeeds, shadowRequires: ['data'] }), subject, 'data')).toEqual({
-      shadowless: 'data is missing (400)',
-    })
-    expect(asked).toEqual([])
+  test('without a required field has no verdict and no queries', async () => {
+    const { factsOf, queries } = setUp()
+    const facts = await factsOf({ shadowNeeds, shadowRequires: ['data'] }, subject, 'data')
+    expect(facts).toEqual({ shadowless: 'data is missing (400)' })
+    expect(queries).toEqual([])
   })
 })

@@ -1,5 +1,5 @@
-// On the way to the pool: dispatches are announced before anything can be signed, limits count what may have been signed,
-// and nothing is decided for a key or under a policy that changed meanwhile.
+// Jobs before the pool: dispatches are stored before anything can be signed, limits count possible signatures, and keys
+// and policies that change meanwhile are checked again.
 import { describe, expect, test } from 'bun:test'
 import { type CallContext, createAttest, createDecideRequest, type JobTerms } from '../../src/attestation/attest.ts'
 import type { CollectJobFacts } from '../../src/attestation/job-facts.ts'
@@ -26,59 +26,56 @@ const NO_NEEDS: ResolvedTarget['needs'] = []
 const SLOW = new Promise<void>((resolve) => setImmediate(resolve))
 
 const setUp = (answer: () => Promise<PoolAnswer>, needs = NO_NEEDS) => {
-  const world = {
+  const state = {
     environment: 'live' as ApiKeyEnvironment,
     kind: 'attestation' as Job['kind'],
     chain: requestOf().chain,
     events: [] as string[],
     shadowLacks: [] as (string | null)[],
-    /** What changes while something is awaited. */
     target: { ...targetOf(), needs, shadowNeeds: [], shadowRequires: [] } as ResolvedTarget,
-    revoked: false,
-    /** Null: the catalog has to load the target. */
-    cached: true,
-    /** While it does. */
+    isRevoked: false,
+    isCached: true,
     loading: (): Promise<void> | undefined => undefined,
     onDispatch: (): Promise<void> | undefined => undefined,
     facts: (): Promise<void> | undefined => undefined,
-    /** Whether the facts are still the same; null if they can't change. */
+    /** Confirms unchanged facts; null if they cannot change. */
     confirmFacts: null as (() => boolean | Promise<boolean>) | null,
-    /** How many changes of keys and policies are known. */
+    /** The number of known changes of keys and policies. */
     changes: 0,
     keyChecks: 0,
     confirmKey: (): Promise<void> | undefined => {
-      world.keyChecks += 1
-      if (world.revoked) throw new KeyUnusableError()
+      state.keyChecks += 1
+      if (state.isRevoked) throw new KeyUnusableError()
       return undefined
     },
-    /** Of the job that was submitted last. */
+    /** Parameters of the last submission. */
     expiration: null as Job['expiration'],
     isCurrent: (): boolean => true,
     submittedChanges: -1 as number | undefined,
   }
-  const { events } = world
+  const { events } = state
   const collectFacts = ((...[, , shadowLacks]: Parameters<CollectJobFacts>) => {
-    world.shadowLacks.push(shadowLacks)
+    state.shadowLacks.push(shadowLacks)
     const facts = {
       text: 'facts',
-      confirm: world.confirmFacts,
+      confirm: state.confirmFacts,
       finishCount: (counts: boolean) => events.push(`settled ${counts}`),
     }
-    return world.facts()?.then(() => facts) ?? facts
+    return state.facts()?.then(() => facts) ?? facts
   }) as unknown as CollectJobFacts
   const found = () =>
-    world.loading()?.then(() => world.target) ?? (world.cached ? world.target : Promise.resolve(world.target))
+    state.loading()?.then(() => state.target) ?? (state.isCached ? state.target : Promise.resolve(state.target))
   const decide = createDecideRequest({
     catalog: { resolveProject: found, resolveBinding: found },
     registries: { policyIdOf: () => null },
     collectFacts,
     pool: {
-      changes: () => world.changes,
+      changes: () => state.changes,
       submit: (job, target, changes, isCurrent = () => false) => {
         events.push(`submitted ${target.id} ${job.targetId}${job.facts}`)
-        world.isCurrent = isCurrent
-        world.expiration = job.expiration
-        world.submittedChanges = changes
+        state.isCurrent = isCurrent
+        state.expiration = job.expiration
+        state.submittedChanges = changes
         return answer()
       },
     },
@@ -86,40 +83,41 @@ const setUp = (answer: () => Promise<PoolAnswer>, needs = NO_NEEDS) => {
   const context = {
     caller: {
       get principal() {
-        return { organizationId: 'o', keyId: 'k', environment: world.environment }
+        return { organizationId: 'o', keyId: 'k', environment: state.environment }
       },
       requestId: 'r',
-      confirmKey: () => world.confirmKey(),
+      confirmKey: () => state.confirmKey(),
     },
     uuid: 'u',
     deadlineMs: 1_000,
     onDispatch: (usableSeconds: number) => {
       events.push(`dispatched for ${usableSeconds} s`)
-      return world.onDispatch()
+      return state.onDispatch()
     },
   } satisfies CallContext
-  const callOf = (missing: readonly OptionalField[] = []): DecodedRequest => {
-    const request = { ...requestOf(), chain: world.chain }
+  const decodedWith = (missing: readonly OptionalField[] = []): DecodedRequest => {
+    const request = { ...requestOf(), chain: state.chain }
     return { request, targetBy: 'verification hash', targetText: 'x', missing }
   }
-  const attest = () => createAttest(decide)(callOf(), context)
+  const attest = () => createAttest(decide)(decodedWith(), context)
   const run = (missing?: readonly OptionalField[], terms?: () => Promise<JobTerms>) => {
     const termsOf = (_: unknown, { lifetimeSeconds }: ResolvedTarget): JobTerms => ({ expiration: 5, lifetimeSeconds })
-    return decide(world.kind, callOf(missing), context, terms ?? termsOf)
+    return decide(state.kind, decodedWith(missing), context, terms ?? termsOf)
   }
   const change = (changes: Partial<ResolvedTarget>): void => {
-    world.target = { ...world.target, ...changes }
+    state.target = { ...state.target, ...changes }
   }
-  return { world, events, attest, run, change }
+  return { state, events, attest, run, change }
 }
+const accept = async (): Promise<PoolAnswer> => ANSWER
 
 const DISPATCHED = 'dispatched for 300 s'
 
 describe('a test key', () => {
   const chains = createChainTable([{ name: 'local', family: 'evm', chainId: 31_337 }])
   test.each(['sepolia', 'megaeth-testnet', 'local'])('gets an attestation for %s', async (name) => {
-    const { world, run } = setUp(async () => ANSWER, NO_NEEDS)
-    Object.assign(world, { environment: 'test', chain: chains.byName(name) })
+    const { state, run } = setUp(accept)
+    Object.assign(state, { environment: 'test', chain: chains.byName(name) })
     expect((await run()).compliant).toBe(true)
   })
 
@@ -127,33 +125,31 @@ describe('a test key', () => {
     ['attestation', 'ethereum'],
     ['attestation', 'solana'],
     ['task', 'sepolia'],
-  ] as const)('gets no %s for %s: a live contract would accept it', async (kind, name) => {
-    const { world, events, run } = setUp(async () => ANSWER, NO_NEEDS)
-    Object.assign(world, { environment: 'test', kind, chain: chains.byName(name) })
+  ] as const)('gets no %s for %s, because a live contract would accept it', async (kind, name) => {
+    const { state, events, run } = setUp(accept)
+    Object.assign(state, { environment: 'test', kind, chain: chains.byName(name) })
     await expect(run()).rejects.toMatchObject({ code: 'FORBIDDEN_SCOPE' })
     expect(events).toEqual([])
   })
 })
 
 describe('a job', () => {
-  test('for an attestation expires a lifetime after the request', async () => {
-    const { world, attest } = setUp(async () => ANSWER)
+  test('for an attestation expires one lifetime after the request', async () => {
+    const { state, attest } = setUp(accept)
     await attest()
-    expect(world.expiration).toBe(requestOf().nowSeconds + 300)
+    expect(state.expiration).toBe(requestOf().nowSeconds + 300)
   })
 
-  test('is announced before it is submitted, with facts and without', async () => {
-    for (const [needs, facts] of [
-      [NO_NEEDS, ''],
-      [NEEDS, 'facts'],
-    ] as const) {
-      const { events, run } = setUp(async () => ANSWER, needs)
-      expect(await run()).toEqual({ body: '{}', compliant: true, lifetimeSeconds: 300 })
-      expect(events.slice(0, 2)).toEqual([DISPATCHED, `submitted target_1 target_1${facts}`])
-    }
+  test.each([
+    ['', NO_NEEDS],
+    ['facts', NEEDS],
+  ])('is dispatched before it is submitted, with the facts %p', async (facts, needs) => {
+    const { events, run } = setUp(accept, needs)
+    expect(await run()).toEqual({ body: '{}', compliant: true, lifetimeSeconds: 300 })
+    expect(events.slice(0, 2)).toEqual([DISPATCHED, `submitted target_1 target_1${facts}`])
   })
 
-  test('that has no expiration yet and is not denied counts only when it is signed', async () => {
+  test('without an expiration counts only once it is signed', async () => {
     const { events, run } = setUp(async () => ({ compliant: true, ruleId: null, body: '' }), NEEDS)
     await run()
     expect(events.at(-1)).toBe('settled false')
@@ -161,7 +157,7 @@ describe('a job', () => {
 
   test.each<[string, Error, boolean]>([
     ['at its deadline', new DeadlineExceededError(), true],
-    ['at its deadline, before a worker held it', new DeadlineExceededError({ nothingSigned: true }), false],
+    ['at its deadline, before a worker received it', new DeadlineExceededError({ nothingSigned: true }), false],
     ['with its worker', new DependencyUnavailableError('lost'), true],
     ['before its worker signed', new DependencyUnavailableError('no policy', { nothingSigned: true }), false],
     ['at a full queue', new QueueFullError(), false],
@@ -172,19 +168,18 @@ describe('a job', () => {
     expect(events).toEqual([DISPATCHED, 'submitted target_1 target_1facts', `settled ${counts}`])
   })
 
-  test('whose dispatch can not be announced is not submitted, and does not count', async () => {
-    for (const needs of [NO_NEEDS, NEEDS]) {
-      const { world, events, run } = setUp(async () => ANSWER, needs)
-      world.onDispatch = async () => {
-        throw new DependencyUnavailableError('the store')
-      }
-      await expect(run()).rejects.toThrow('the store')
-      expect(events).toEqual([DISPATCHED, ...(needs === NEEDS ? ['settled false'] : [])])
-    }
+  test.each([
+    ['without facts', NO_NEEDS, []],
+    ['with facts', NEEDS, ['settled false']],
+  ])('is not submitted and does not count if its dispatch cannot be stored, %s', async (_name, needs, settled) => {
+    const { state, events, run } = setUp(accept, needs)
+    state.onDispatch = () => Promise.reject(new DependencyUnavailableError('the store'))
+    await expect(run()).rejects.toThrow('the store')
+    expect(events).toEqual([DISPATCHED, ...settled])
   })
 
-  test('whose request lacks a field is refused if the policy reads it; if only the shadow does, the shadow has no verdict', async () => {
-    const { world, events, run, change } = setUp(async () => ANSWER)
+  test('is refused if the policy reads a missing field; if only the shadow reads it, the shadow has no verdict', async () => {
+    const { state, events, run, change } = setUp(accept)
     change({ requires: ['user_ip'] })
     await expect(run(['user_ip'])).rejects.toBeInstanceOf(FieldMissingError)
     expect(events).toEqual([])
@@ -192,177 +187,162 @@ describe('a job', () => {
     change({ requires: [], shadowRequires: ['user_ip'] })
     await run(['user_ip'])
     await run(['data'])
-    expect(world.shadowLacks).toEqual([null, 'user_ip', null])
+    expect(state.shadowLacks).toEqual([null, 'user_ip', null])
   })
 })
 
-type World = ReturnType<typeof setUp>
+type Harness = ReturnType<typeof setUp>
 
-/** Everything that a job may wait for before it is submitted: meanwhile `then` happens. */
-const WAITS: readonly [string, (set: World, then: () => void) => Promise<unknown>][] = [
+/** The waits of a job before its submission, with a callback during the wait. */
+const WAITS: readonly [string, (harness: Harness, meanwhile: () => void) => Promise<unknown>][] = [
   [
     'facts are collected',
-    ({ world, run, change }, then) => {
+    ({ state, run, change }, meanwhile) => {
       change({ needs: NEEDS })
-      world.facts = () => SLOW.then(then)
+      state.facts = () => SLOW.then(meanwhile)
       return run()
     },
   ],
   [
     'a dispatch is stored',
-    ({ world, run }, then) => {
-      world.onDispatch = () => SLOW.then(then)
+    ({ state, run }, meanwhile) => {
+      state.onDispatch = () => SLOW.then(meanwhile)
       return run()
     },
   ],
   [
     'a dispatch is stored after the facts',
-    ({ world, run, change }, then) => {
+    ({ state, run, change }, meanwhile) => {
       change({ needs: NEEDS })
-      world.onDispatch = () => SLOW.then(then)
+      state.onDispatch = () => SLOW.then(meanwhile)
       return run()
     },
   ],
   [
-    'a chain is asked for its block',
-    ({ run }, then) => run([], () => SLOW.then(then).then(() => ({ expiration: 5, lifetimeSeconds: 300 }))),
+    'a chain is queried for its block',
+    ({ run }, meanwhile) => run([], () => SLOW.then(meanwhile).then(() => ({ expiration: 5, lifetimeSeconds: 300 }))),
   ],
 ]
 
 describe.each(WAITS)('while %s', (_name, wait) => {
-  test('a policy changes: the job is decided under the new one', async () => {
-    const set = setUp(async () => ANSWER)
-    expect(await wait(set, () => set.change({ id: 'target_2' }))).toMatchObject({ compliant: true })
-    const submitted = set.events.filter((event) => event.startsWith('submitted'))
-    expect(submitted).toHaveLength(1)
-    expect(submitted[0]).toStartWith('submitted target_2 target_2')
-    // Each ticket is settled once.
-    const settled = set.events.filter((event) => event.startsWith('settled'))
-    expect(settled).toEqual(set.world.shadowLacks.map((_, index, all) => `settled ${index === all.length - 1}`))
+  test('a changed policy decides the job', async () => {
+    const harness = setUp(accept)
+    expect(await wait(harness, () => harness.change({ id: 'target_2' }))).toMatchObject({ compliant: true })
+    const submitted = harness.events.filter((event) => event.startsWith('submitted'))
+    expect(submitted).toEqual([expect.stringMatching(/^submitted target_2 target_2/)])
+    // Each count is settled once.
+    const settled = harness.events.filter((event) => event.startsWith('settled'))
+    expect(settled).toEqual(harness.state.shadowLacks.map((_, index, all) => `settled ${index === all.length - 1}`))
   })
 
-  test('a policy is removed, or a key revoked: nothing is submitted', async () => {
-    const gone = setUp(async () => ANSWER)
-    const removed = wait(gone, () => {
-      gone.world.target = null as unknown as ResolvedTarget
-    })
-    await expect(removed).rejects.toMatchObject({ code: 'POLICY_NOT_FOUND' })
-    const set = setUp(async () => ANSWER)
-    const revoked = wait(set, () => {
-      set.world.revoked = true
-    })
-    await expect(revoked).rejects.toBeInstanceOf(KeyUnusableError)
-    for (const { events } of [gone, set]) expect(events.join()).not.toMatch(/submitted|settled true/)
+  test.each<[string, Partial<Harness['state']>, object]>([
+    ['a removed policy', { target: null as unknown as ResolvedTarget }, { code: 'POLICY_NOT_FOUND' }],
+    ['a revoked key', { isRevoked: true }, { code: 'UNAUTHENTICATED' }],
+  ])('%s prevents the submission', async (_what, changes, error) => {
+    const harness = setUp(accept)
+    await expect(wait(harness, () => void Object.assign(harness.state, changes))).rejects.toMatchObject(error)
+    expect(harness.events.join()).not.toMatch(/submitted|settled true/)
   })
 
-  test('a policy changes again and again: the caller is asked to retry', async () => {
-    const set = setUp(async () => ANSWER)
+  test('a policy that keeps changing yields 503', async () => {
+    const harness = setUp(accept)
     let changes = 0
-    const retried = wait(set, () => set.change({ id: `again ${++changes}` }))
+    const retried = wait(harness, () => harness.change({ id: `again ${++changes}` }))
     await expect(retried).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE', nothingSigned: true })
     expect(changes).toBe(3)
-    expect(set.events.join()).not.toContain('submitted')
-  })
-})
-
-describe('the pool gets the number of changes', () => {
-  test('that were known before the policy and the key were looked up', async () => {
-    for (const what of ['the policy', 'the key']) {
-      const { world, run } = setUp(async () => ANSWER)
-      const change = (): void => {
-        world.changes += 1
-      }
-      const { confirmKey } = world
-      if (what === 'the key') world.confirmKey = () => SLOW.then(change).then(confirmKey)
-      else world.loading = () => SLOW.then(change)
-      await run()
-      expect([what, world.changes, world.submittedChanges]).toEqual([what, 1, 0])
-    }
+    expect(harness.events.join()).not.toContain('submitted')
   })
 
-  test.each(WAITS)('that were known before the last look-ups, after a wait: %s', async (_name, wait) => {
-    const set = setUp(async () => ANSWER)
-    const { world } = set
-    const { confirmKey } = world
-    await wait(set, () => {
-      world.changes = 5
-      world.confirmKey = () => {
-        world.changes += 1
+  test('changes are numbered before the last lookups', async () => {
+    const harness = setUp(accept)
+    const { state } = harness
+    const { confirmKey } = state
+    await wait(harness, () => {
+      state.changes = 5
+      state.confirmKey = () => {
+        state.changes += 1
         return confirmKey()
       }
     })
-    expect(world.submittedChanges).toBe(5)
+    expect(state.submittedChanges).toBe(5)
   })
 })
 
-describe('facts that a change has made outdated', () => {
-  const outdated = (isLoaded: boolean) => {
-    const set = setUp(async () => ANSWER, NEEDS)
-    let checks = 0
-    set.world.confirmFacts = () => {
-      const isSame = ++checks > 1
-      return isLoaded ? Promise.resolve(isSame) : isSame
-    }
-    return set
+test.each(['policy', 'key'])('changes are numbered before the lookup of the %s', async (what) => {
+  const { state, run } = setUp(accept)
+  const change = (): void => {
+    state.changes += 1
   }
+  const { confirmKey } = state
+  if (what === 'key') state.confirmKey = () => SLOW.then(change).then(confirmKey)
+  else state.loading = () => SLOW.then(change)
+  await run()
+  expect([state.changes, state.submittedChanges]).toEqual([1, 0])
+})
 
-  test.each([false, true])('are collected again before the job is submitted (loaded: %p)', async (isLoaded) => {
-    const { events, run } = outdated(isLoaded)
+describe('outdated facts', () => {
+  test.each([false, true])('are collected again before the submission; asynchronous: %p', async (isAsync) => {
+    const { state, events, run } = setUp(accept, NEEDS)
+    let checks = 0
+    state.confirmFacts = () => {
+      const isSame = ++checks > 1
+      return isAsync ? Promise.resolve(isSame) : isSame
+    }
     expect(await run()).toMatchObject({ compliant: true })
     const submitted = [DISPATCHED, 'submitted target_1 target_1facts', 'settled true']
     expect(events).toEqual([DISPATCHED, 'settled false', ...submitted])
   })
 
-  test('are noticed by the pool, whatever number of changes it counts', async () => {
-    const { world, run } = setUp(async () => ANSWER, NEEDS)
+  test('are noticed by the pool, for any number of changes', async () => {
+    const { state, run } = setUp(accept, NEEDS)
     let isSame: boolean | Promise<boolean> = true
-    world.confirmFacts = () => isSame
+    state.confirmFacts = () => isSame
     await run()
-    expect(world.submittedChanges).toBeUndefined()
-    expect(world.isCurrent()).toBe(true)
+    expect(state.submittedChanges).toBeUndefined()
+    expect(state.isCurrent()).toBe(true)
     for (const other of [false, Promise.resolve(true), Promise.resolve(false)]) {
       isSame = other
-      expect(world.isCurrent()).toBe(false)
+      expect(state.isCurrent()).toBe(false)
     }
     isSame = true
-    world.revoked = true
-    expect(world.isCurrent()).toBe(true)
-    world.changes += 1
-    expect(world.isCurrent()).toBe(false)
+    state.isRevoked = true
+    expect(state.isCurrent()).toBe(true)
+    state.changes += 1
+    expect(state.isCurrent()).toBe(false)
   })
 })
 
-describe('a job that the pool reports as outdated', () => {
-  test('is submitted again, under the new policy, once the key was checked again', async () => {
+describe('an outdated job', () => {
+  test('is submitted again under the new policy after another check of its key', async () => {
     let tries = 0
-    const { world, events, run, change } = setUp(async () => {
+    const { state, events, run, change } = setUp(async () => {
       if (++tries === 2) return ANSWER
       change({ id: 'target_2' })
       throw new JobOutdatedError()
     })
     await run()
     expect(events).toEqual([DISPATCHED, 'submitted target_1 target_1', DISPATCHED, 'submitted target_2 target_2'])
-    expect(world.keyChecks).toBe(2)
+    expect(state.keyChecks).toBe(2)
   })
 
   test('is refused if its key was revoked', async () => {
-    const { world, run } = setUp(() => {
-      world.revoked = true
+    const { state, run } = setUp(() => {
+      state.isRevoked = true
       return Promise.reject(new JobOutdatedError())
     })
     await expect(run()).rejects.toBeInstanceOf(KeyUnusableError)
   })
 
-  test.each<[string, boolean, Partial<World['world']>]>([
+  test.each<[string, boolean, Partial<Harness['state']>]>([
     ['nothing changed', true, {}],
     ['the policy changed', false, { target: { ...targetOf({ id: 'target_2' }) } as ResolvedTarget }],
-    ['the policy has to be loaded', false, { cached: false }],
-    ['the key was revoked', false, { revoked: true }],
-    ['the key has to be loaded', false, { confirmKey: () => Promise.reject(new KeyUnusableError()) }],
-  ])('is so by the caches alone: %s', async (_what, current, changes) => {
-    const { world, run } = setUp(async () => ANSWER)
+    ['the policy is not cached', false, { isCached: false }],
+    ['the key was revoked', false, { isRevoked: true }],
+    ['the key is not cached', false, { confirmKey: () => Promise.reject(new KeyUnusableError()) }],
+  ])('is detected from the caches: if %s, current is %p', async (_what, isCurrent, changes) => {
+    const { state, run } = setUp(accept)
     await run()
-    Object.assign(world, changes)
-    expect(world.isCurrent()).toBe(current)
+    Object.assign(state, changes)
+    expect(state.isCurrent()).toBe(isCurrent)
   })
 })

@@ -1,218 +1,150 @@
-// Behind the gate of both endpoints: a key that was revoked while its body came in, and decisions that came too late.
-// Neither is signed or sent, and what was decided is withheld in the log (invariant 4).
+// Revoked keys and late decisions at both endpoints: neither is signed or sent, and late decisions are withheld
+// (invariant 4).
 import { describe, expect, test } from 'bun:test'
-import type { CallAnswer, CallContext } from '../../src/attestation/attest.ts'
+import type { CallAnswer } from '../../src/attestation/attest.ts'
 import { createBatchEndpoint } from '../../src/attestation/batch-endpoint.ts'
 import { createEndpoint } from '../../src/attestation/endpoint.ts'
 import type { DecodedRequest } from '../../src/attestation/schema.ts'
-import { createChainTable } from '../../src/domain/chain.ts'
-import { KeyUnusableError, type Principal } from '../../src/server/authenticate.ts'
-import type { AdmittedRequest, Gate } from '../../src/server/gate.ts'
-import type { FreshAnswer, IdempotentAnswer, IdempotentRequest, OnDispatch } from '../../src/server/idempotency.ts'
+import { KeyUnusableError } from '../../src/server/authenticate.ts'
 import { requestOf } from '../support/request.ts'
+import { createOpenEndpoint } from './fixtures.ts'
 
-const PRINCIPAL: Principal = {
-  keyId: 'key_1',
-  organizationId: 'org_1',
-  kind: 'attestation',
-  environment: 'live',
-  rateLimit: null,
-}
 const ANSWER: CallAnswer = { body: '{"signed":true}', compliant: true, lifetimeSeconds: 300 }
-const CALL: DecodedRequest = { request: requestOf(), targetBy: 'address', targetText: '', missing: [] }
+const DECODED: DecodedRequest = { request: requestOf(), targetBy: 'address', targetText: '', missing: [] }
 const DEADLINE_MS = 25_000
+const KEYED = { 'idempotency-key': 'order-7' }
 
 const setUp = () => {
-  const deadline = { deadlineMs: DEADLINE_MS, passed: false }
-  const world = {
-    deadline,
+  const state = {
+    deadline: { deadlineMs: DEADLINE_MS, passed: false },
     nowMs: 0,
     withheld: [] as string[][],
-    decided: 0,
-    performed: [] as string[],
-    /** While the pool decides. */
+    decisions: 0,
+    attested: [] as string[],
+    /** Runs while the pool decides. */
     decide: async (_uuid: string): Promise<void> => undefined,
-    /** While the answer is stored under its key. */
+    /** Runs while the answer is stored. */
     store: async (): Promise<void> => undefined,
     stored: [] as string[],
     confirmKey: (): Promise<void> | undefined => undefined,
-    /** What was asked for at the end of the turn. */
+    /** Callbacks for the end of the turn. */
     endOfTurn: [] as (() => void)[],
   }
-  let handle: ((call: AdmittedRequest) => Promise<Response>) | undefined
-  const gate: Gate = (_settings, handler) => {
-    handle = handler
-    return () => Promise.reject(new Error('not asked'))
-  }
-  const perform = async (_request: unknown, { uuid, onDispatch }: CallContext): Promise<CallAnswer> => {
-    world.performed.push(uuid)
-    await onDispatch(300)
-    await world.decide(uuid)
-    return ANSWER
-  }
-  const idempotent = async (
-    request: IdempotentRequest,
-    work: (uuid: string, onDispatch: OnDispatch, claim: null) => Promise<FreshAnswer>,
-  ): Promise<IdempotentAnswer> => {
-    const { body } = await work(request.uuid, () => undefined, null)
-    world.stored.push(body)
-    await world.store()
-    return { status: 200, body, replayed: false }
-  }
-  const dependencies = {
-    gate,
-    idempotent,
-    metrics: { recordDecision: () => void world.decided++, recordError: () => undefined },
-    pool: { withhold: (uuids: readonly string[]) => void world.withheld.push([...uuids]), refusal: () => null },
-    concurrency: null,
-    storeBacklogMs: () => 0,
-    chains: createChainTable([]),
-    clock: { monotonicMs: () => world.nowMs, unixSeconds: () => 0 },
-  }
-  const ask = (body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Response> => {
-    if (handle === undefined) throw new Error('the endpoint has no gate')
-    const request = new Request('http://127.0.0.1/', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(body),
-    })
-    return handle({
-      request,
-      requestId: 'request_1',
-      principal: PRINCIPAL,
-      rateLimit: null,
-      deadline,
-      ended: request.signal,
-      confirmKey: () => world.confirmKey(),
-    })
-  }
-  return { world, dependencies, perform, ask }
-}
-
-const single = () => {
-  const { world, dependencies, perform, ask } = setUp()
-  createEndpoint(dependencies, { kind: 'attestation', route: '/v2/attestation', decode: () => CALL, attest: perform })
-  return { world, ask }
-}
-
-const batch = () => {
-  const { world, dependencies, perform, ask } = setUp()
-  createBatchEndpoint({
-    ...dependencies,
-    limiter: {
-      ready: () => undefined,
-      take: () => null,
-      takeSome: (_principal, wanted) => ({ granted: wanted, state: null, refusal: null }),
+  const { dependencies, post } = createOpenEndpoint({
+    idempotent: async (request, work) => {
+      const { body } = await work(request.uuid, () => undefined, null)
+      state.stored.push(body)
+      await state.store()
+      return { status: 200, body, replayed: false }
     },
+    metrics: { recordDecision: () => void state.decisions++, recordError: () => undefined },
+    pool: { withhold: (uuids) => void state.withheld.push([...uuids]), refusal: () => null },
+    clock: { monotonicMs: () => state.nowMs, unixSeconds: () => 0 },
     after: (delayMs, callback) => {
-      if (delayMs === 0) world.endOfTurn.push(callback)
+      if (delayMs === 0) state.endOfTurn.push(callback)
       return () => undefined
     },
-    report: () => undefined,
-    decode: () => CALL,
-    attest: perform,
+    decode: () => DECODED,
+    attest: async (_request, { uuid, onDispatch }) => {
+      state.attested.push(uuid)
+      await onDispatch(300)
+      await state.decide(uuid)
+      return ANSWER
+    },
   })
-  return { world, ask }
+  const send = (body: unknown, headers: Readonly<Record<string, string>> = {}) =>
+    post(body, headers, { deadline: state.deadline, confirmKey: () => state.confirmKey() })
+  return { state, dependencies, send }
 }
 
-const ELEMENTS = { requests: [{}, {}, {}] }
-const revoked = (): Promise<void> => Promise.reject(new KeyUnusableError())
-const KEYED = { 'idempotency-key': 'order-7' }
+const openSingle = () => {
+  const endpoint = setUp()
+  const { decode, attest } = endpoint.dependencies
+  createEndpoint(endpoint.dependencies, { kind: 'attestation', route: '/v2/attestation', decode, attest })
+  return endpoint
+}
+const openBatch = () => {
+  const endpoint = setUp()
+  createBatchEndpoint(endpoint.dependencies)
+  return endpoint
+}
+const BATCH = { requests: [{}, {}, {}] }
+const statusesOf = async (response: Response): Promise<number[]> =>
+  ((await response.json()) as { answers: { status: number }[] }).answers.map(({ status }) => status)
 
-describe('a key that was revoked during a slow body', () => {
-  test.each([
-    ['a single request', single, {}, {}],
-    ['a single request with an Idempotency-Key', single, {}, KEYED],
-    ['a batch', batch, ELEMENTS, {}],
-  ] as const)('gets nothing decided: %s', async (_, endpoint, body, headers) => {
-    const { world, ask } = endpoint()
-    world.confirmKey = revoked
-    await expect(ask(body, headers)).rejects.toBeInstanceOf(KeyUnusableError)
-    expect(world.performed).toEqual([])
-  })
+test.each([
+  ['a single request', openSingle, {}, {}],
+  ['a single request with an Idempotency-Key', openSingle, {}, KEYED],
+  ['a batch', openBatch, BATCH, {}],
+] as const)('%s is not decided if its key is revoked while its body arrives', async (_, open, body, headers) => {
+  const { state, send } = open()
+  state.confirmKey = () => Promise.reject(new KeyUnusableError())
+  await expect(send(body, headers)).rejects.toBeInstanceOf(KeyUnusableError)
+  expect(state.attested).toEqual([])
 })
 
 describe('a single request', () => {
-  test('in time is answered, and nothing is withheld', async () => {
-    for (const headers of [{}, KEYED]) {
-      const { world, ask } = single()
-      expect(await (await ask({}, headers)).text()).toBe(ANSWER.body)
-      expect([world.withheld, world.decided]).toEqual([[], 1])
-    }
+  test.each([{}, KEYED])('in time is answered and not withheld: %j', async (headers) => {
+    const { state, send } = openSingle()
+    expect(await (await send({}, headers)).text()).toBe(ANSWER.body)
+    expect([state.withheld, state.decisions]).toEqual([[], 1])
   })
 
-  test('that was answered 408 before its decision is withheld', async () => {
-    const { world, ask } = single()
-    world.decide = async () => {
-      world.deadline.passed = true
+  test.each([
+    ['its decision', 'decide', {}],
+    ['its decision, with an Idempotency-Key', 'decide', KEYED],
+    ['its answer was stored', 'store', KEYED],
+  ] as const)('that gets 408 before %s is withheld', async (_name, step, headers) => {
+    const { state, send } = openSingle()
+    state[step] = async () => {
+      state.deadline.passed = true
     }
-    await ask({})
-    expect(world.withheld).toEqual([world.performed])
-  })
-
-  test('with an Idempotency-Key is not stored as the answer of its key either', async () => {
-    const { world, ask } = single()
-    world.decide = async () => {
-      world.deadline.passed = true
-    }
-    await expect(ask({}, KEYED)).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' })
-    expect(world.withheld).toEqual([world.performed])
-    expect([world.stored, world.decided]).toEqual([[], 0])
-  })
-
-  test('whose answer the store took too long to keep is withheld', async () => {
-    const { world, ask } = single()
-    world.store = async () => {
-      world.deadline.passed = true
-    }
-    await ask({}, KEYED)
-    expect(world.withheld).toEqual([world.performed])
+    const error = await send({}, headers).then(
+      () => null,
+      (cause: unknown) => cause,
+    )
+    expect(state.withheld).toEqual([state.attested])
+    if (step === 'decide' && headers === KEYED) {
+      // The answer is not stored either.
+      expect(error).toMatchObject({ code: 'DEADLINE_EXCEEDED' })
+      expect([state.stored, state.decisions]).toEqual([[], 0])
+    } else expect(error).toBeNull()
   })
 })
 
-interface Line {
-  readonly index: number
-  readonly status: number
-}
-
 describe('a batch', () => {
-  test('in time is answered, and nothing is withheld', async () => {
-    const { world, ask } = batch()
-    const { answers } = (await (await ask(ELEMENTS)).json()) as { answers: Line[] }
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
-    expect([world.withheld, world.endOfTurn]).toEqual([[], []])
+  test('in time is answered and not withheld', async () => {
+    const { state, send } = openBatch()
+    expect(await statusesOf(await send(BATCH))).toEqual([200, 200, 200])
+    expect([state.withheld, state.endOfTurn]).toEqual([[], []])
   })
 
-  test('withholds its late elements together, at the end of their turn, and says 408 in their places', async () => {
-    const { world, ask } = batch()
-    // 250 ms of the call's own deadline are for sending.
+  test('withholds its late elements together at the end of their turn, and answers 408 for them', async () => {
+    const { state, send } = openBatch()
+    // The last 250 ms are reserved for sending.
     const answerByMs = DEADLINE_MS - 250
-    world.decide = async (uuid) => {
-      if (uuid === world.performed[0]) {
-        world.nowMs = answerByMs - 1
-        return
-      }
-      // Once the first has been answered.
+    state.decide = async (uuid) => {
+      state.nowMs = answerByMs - 1
+      if (uuid === state.attested[0]) return
+      // The first element is answered meanwhile.
       await new Promise((resolve) => setImmediate(resolve))
-      world.nowMs = answerByMs
+      state.nowMs = answerByMs
     }
-    const { answers } = (await (await ask(ELEMENTS)).json()) as { answers: Line[] }
-    expect(answers.map(({ status }) => status)).toEqual([200, 408, 408])
-    expect(world.withheld).toEqual([])
-    expect(world.endOfTurn).toHaveLength(1)
-    for (const end of world.endOfTurn) end()
-    expect(world.withheld).toEqual([world.performed.slice(1)])
-    expect(world.decided).toBe(1)
+    expect(await statusesOf(await send(BATCH))).toEqual([200, 408, 408])
+    expect([state.withheld, state.endOfTurn.length]).toEqual([[], 1])
+    for (const end of state.endOfTurn) end()
+    expect(state.withheld).toEqual([state.attested.slice(1)])
+    expect(state.decisions).toBe(1)
   })
 
-  test('that was answered 408 as a whole withholds all that was decided', async () => {
-    const { world, ask } = batch()
+  test('withholds all its decisions if it got 408 as a whole', async () => {
+    const { state, send } = openBatch()
     let decided = 0
-    world.decide = async () => {
+    state.decide = async () => {
       decided += 1
-      if (decided === 3) world.deadline.passed = true
+      if (decided === 3) state.deadline.passed = true
     }
-    await ask(ELEMENTS)
-    expect(world.withheld.flat().toSorted()).toEqual(world.performed.toSorted())
+    await send(BATCH)
+    expect(state.withheld.flat().toSorted()).toEqual(state.attested.toSorted())
   })
 })

@@ -1,14 +1,15 @@
-// A v1 task on its way: what it can't be asked, and what is decided anew once the chain was asked for its block.
+// v1 tasks: missing fields, and a second decision after the chain was queried for its block.
 import { expect, test } from 'bun:test'
 import { type CallContext, createDecideRequest } from '../../src/attestation/attest.ts'
 import { createEvaluateTask } from '../../src/attestation/expiry.ts'
 import type { DecodedRequest } from '../../src/attestation/schema.ts'
+import type { Catalog } from '../../src/policy/catalog.ts'
 import type { ResolvedTarget } from '../../src/policy/types/source.ts'
 import type { Job } from '../../src/pool/protocol.ts'
 import { targetOf } from '../pool/support/jobs.ts'
 import { requestOf } from '../support/request.ts'
 
-const CALL: DecodedRequest = { request: requestOf(), targetBy: 'address', targetText: '0x22', missing: ['user_ip'] }
+const DECODED: DecodedRequest = { request: requestOf(), targetBy: 'address', targetText: '0x22', missing: ['user_ip'] }
 const CONTEXT = {
   caller: {
     principal: { organizationId: 'org_1', keyId: 'key_1', environment: 'live' },
@@ -23,7 +24,7 @@ const CONTEXT = {
 const targetWith = (changes: Partial<ResolvedTarget>): ResolvedTarget =>
   ({ ...targetOf(), needs: [], shadowNeeds: [], shadowRequires: [], ...changes }) as unknown as ResolvedTarget
 
-/** @param targets as the catalog answers them, one after another; the last one stays. */
+/** @param targets returned by the catalog one after another; the last one stays */
 const setUp = (targets: readonly ResolvedTarget[], knownExpiration: number | null) => {
   const left = [...targets]
   const submitted: { readonly job: Job; readonly target: unknown }[] = []
@@ -37,12 +38,8 @@ const setUp = (targets: readonly ResolvedTarget[], knownExpiration: number | nul
         return { compliant: true, ruleId: null, body }
       },
     },
-    collectFacts: () => {
-      throw new Error('not asked')
-    },
-    catalog: {
-      resolveBinding: () => (left.length > 1 ? left.shift() : left[0]) ?? null,
-    } as unknown as Parameters<typeof createDecideRequest>[0]['catalog'],
+    collectFacts: () => expect.unreachable(),
+    catalog: { resolveBinding: () => (left.length > 1 ? left.shift() : left[0]) ?? null } as unknown as Catalog,
   })
   const evaluate = createEvaluateTask(decide, {
     known: () => (knownExpiration === null ? null : { expiration: knownExpiration, lifetimeSeconds: 300 }),
@@ -51,23 +48,23 @@ const setUp = (targets: readonly ResolvedTarget[], knownExpiration: number | nul
   return { evaluate, submitted }
 }
 
-test('a policy that reads user_ip is not asked: v1 has no field for it', async () => {
+test('a policy that reads user_ip cannot decide a task', async () => {
   const { evaluate, submitted } = setUp([targetWith({ requires: ['user_ip'] })], 21_000_000)
-  await expect(evaluate(CALL, CONTEXT)).rejects.toMatchObject({ message: expect.stringContaining('user_ip') })
+  await expect(evaluate(DECODED, CONTEXT)).rejects.toMatchObject({ message: expect.stringContaining('user_ip') })
   expect(submitted).toEqual([])
 })
 
-test('what is compliant and has no block is decided anew with it, by the policy that is in force then', async () => {
+test('a compliant task without a block is decided again with its block, by the current policy', async () => {
   const [before, after] = [targetWith({ revisionId: 'revision_1' }), targetWith({ revisionId: 'revision_2' })]
   const { evaluate, submitted } = setUp([before, after], null)
-  expect(await evaluate(CALL, CONTEXT)).toMatchObject({ body: '{}', lifetimeSeconds: 600 })
+  expect(await evaluate(DECODED, CONTEXT)).toMatchObject({ body: '{}', lifetimeSeconds: 600 })
   expect(submitted.map(({ job }) => job.expiration)).toEqual([null, 21_000_025])
   expect(submitted.map(({ target }) => target)).toEqual([before, after])
   expect(submitted.map(({ job }) => job.uuid)).toEqual(['uuid_1', 'uuid_1'])
 })
 
-test('a block that is at hand is signed at once', async () => {
+test('a task with a known block is signed immediately', async () => {
   const { evaluate, submitted } = setUp([targetWith({})], 21_000_000)
-  expect(await evaluate(CALL, CONTEXT)).toMatchObject({ body: '{}', lifetimeSeconds: 300 })
+  expect(await evaluate(DECODED, CONTEXT)).toMatchObject({ body: '{}', lifetimeSeconds: 300 })
   expect(submitted.map(({ job }) => job.expiration)).toEqual([21_000_000])
 })
