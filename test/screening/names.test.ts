@@ -1,20 +1,11 @@
+// Names beside a list: which are found, what narrows, and which have a problem.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { DEFAULT_THRESHOLD } from '../../src/domain/screening-hit.ts'
-import type { ListedEntry, ScreenedSubject } from '../../src/modules/screening/matching/entry.ts'
+import type { ScreenedSubject } from '../../src/modules/screening/matching/entry.ts'
 import { NAME_LENGTH_MAX, readName } from '../../src/modules/screening/matching/names/read-name.ts'
 import { distanceFrom } from '../../src/modules/screening/matching/names/word-table.ts'
-import { buildScreening, openScreening } from '../../src/modules/screening/matching/screen-subject.ts'
-
-const entry = (id: string, names: readonly string[], more: Partial<ListedEntry> = {}): ListedEntry => ({
-  id,
-  names,
-  kind: 'person',
-  birthDates: [],
-  countries: [],
-  wallets: [],
-  ...more,
-})
+import { listed as entry, screeningOf, screeningOfNames } from './support.ts'
 
 const LISTED = [
   entry('1', ['Usama bin Muhammad bin Awad BIN LADIN', 'Usama BIN LADEN'], {
@@ -37,7 +28,8 @@ const LISTED = [
   entry('16', ['CONSTRUCTOR UNION'], { kind: 'organization' }),
   entry('12', ['Mary SOMERVILLE'], { birthDates: ['1970-01-01'], countries: ['GB'] }),
 ]
-const screening = openScreening(buildScreening([{ list: 'test', entries: LISTED }]))
+const screening = screeningOf(LISTED)
+const problemOf = (name: string) => screening.screen({ name }, DEFAULT_THRESHOLD).problem
 const hitsOf = (subject: ScreenedSubject) => screening.screen(subject, DEFAULT_THRESHOLD).hits
 
 describe('names that are found', () => {
@@ -84,26 +76,24 @@ describe('names that are found', () => {
     ['Sirhan SIRHAN', '10', 'a listed word twice'],
     ['Sirhan Sirhan Sirhan', '10', 'a listed word again and again'],
     ['Хоѕе РОРЕЅСО', '11', 'Cyrillic letters that look Latin'],
-  ])('%s is %s (%s)', (name, id) => {
-    expect(hitsOf({ name }).map((hit) => hit.entry)).toContain(id)
-  })
+  ])('%s is %s (%s)', (name, id) => expect(hitsOf({ name }).map((hit) => hit.entry)).toContain(id))
 
-  test('two words written as one, and one as two, with any one letter wrong, are found', () => {
-    for (const { id, names } of LISTED.filter((one) => ['1', '2', '9', '11', '12', '13'].includes(one.id))) {
-      const words = (names[0] ?? '').toLowerCase().split(' ')
-      const find = (at: number, count: number, cut: number): void => {
-        const letters = [...words.slice(at, at + count).join('')]
-        for (let wrong = 1; wrong < letters.length; wrong++) {
-          const written = letters.with(wrong, letters[wrong] === 'q' ? 'z' : 'q').join('')
-          const parts = cut === 0 ? [written] : [written.slice(0, cut), written.slice(cut)]
-          const name = [...words.slice(0, at), ...parts, ...words.slice(at + count)].join(' ')
-          expect([name, hitsOf({ name }).some(({ entry }) => entry === id)]).toEqual([name, true])
-        }
+  test.each(
+    LISTED.filter(({ id }) => ['1', '2', '9', '11', '12', '13'].includes(id)).map(({ id, names }) => [names[0]!, id]),
+  )('two words written as one, and one as two, with any one letter wrong, are found: %s', (name, id) => {
+    const words = name.toLowerCase().split(' ')
+    const find = (at: number, count: number, cut: number): void => {
+      const letters = [...words.slice(at, at + count).join('')]
+      for (let wrong = 1; wrong < letters.length; wrong++) {
+        const written = letters.with(wrong, letters[wrong] === 'q' ? 'z' : 'q').join('')
+        const parts = cut === 0 ? [written] : [written.slice(0, cut), written.slice(cut)]
+        const name = [...words.slice(0, at), ...parts, ...words.slice(at + count)].join(' ')
+        expect([name, hitsOf({ name }).some(({ entry }) => entry === id)]).toEqual([name, true])
       }
-      for (const [at, word] of words.entries()) {
-        if (word.length >= 7) find(at, 1, 4)
-        if (word.length >= 4 && (words[at + 1]?.length ?? 0) >= 4) find(at, 2, 0)
-      }
+    }
+    for (const [at, word] of words.entries()) {
+      if (word.length >= 7) find(at, 1, 4)
+      if (word.length >= 4 && (words[at + 1]?.length ?? 0) >= 4) find(at, 2, 0)
     }
   })
 
@@ -116,9 +106,7 @@ describe('names that are found', () => {
     'Gas Promotion GmbH',
     'Usama Khan',
     'Sergeilavina Rovston',
-  ])('%s is nobody', (name) => {
-    expect(hitsOf({ name })).toEqual([])
-  })
+  ])('%s is nobody', (name) => expect(hitsOf({ name })).toEqual([]))
 })
 
 describe('a name among the commonest words of a list', () => {
@@ -129,34 +117,27 @@ describe('a name among the commonest words of a list', () => {
       at === other ? [] : [...'pqrst'].map((end) => `${first} ${second} ${second}o${end}k`),
     ),
   )
-  const crowded = openScreening(
-    buildScreening([
-      { list: 'test', entries: [entry('own', ['Abbas Primerov']), ...many.map((name, at) => entry(`${at}`, [name]))] },
-    ]),
-  )
+  const crowded = screeningOf([entry('own', ['Abbas Primerov']), ...many.map((name, at) => entry(`${at}`, [name]))])
   const screen = (name: string) => crowded.screen({ name, kind: 'person' }, DEFAULT_THRESHOLD)
 
-  test('is found', () => {
-    expect(screen(`Primerov ${COMMON.join(' ')}`).hits.map((hit) => hit.entry)).toContain('own')
-  })
+  test('is found', () => expect(screen(`Primerov ${COMMON.join(' ')}`).hits.map((hit) => hit.entry)).toContain('own'))
 
   test('has a problem if its ways to be read take too much work', () => {
     const pairs = COMMON.flatMap((first) => COMMON.map((second) => `${first} ${second}`))
-    const entries = Array.from({ length: 10 }, () => pairs).flatMap((names, at) =>
-      names.map((name, other) => entry(`${at} ${other}`, [name])),
-    )
-    const costly = openScreening(buildScreening([{ list: 'test', entries }]))
+    const costly = screeningOfNames(Array.from({ length: 10 }, () => pairs).flat())
     const problemOf = (name: string) => costly.screen({ name, kind: 'person' }, 100).problem
     expect(problemOf(COMMON.join(' '))).toBeNull()
     expect(problemOf(`${COMMON.join(' ')} ابتثجحخدذرزسشصضط طظغفقكلمنهويابتث`)).toBe('too-many-ways')
   })
 
   test('has a problem if more are found than are shown', () => {
-    const alike = Array.from({ length: 51 }, (_, at) => entry(`${at}`, ['Abbas Primerov']))
-    const answerOf = (entries: readonly ListedEntry[]) =>
-      openScreening(buildScreening([{ list: 'test', entries }])).screen({ name: 'Abbas Primerov' }, DEFAULT_THRESHOLD)
-    expect(answerOf(alike.slice(1)).problem).toBeNull()
-    const { hits, problem } = answerOf(alike)
+    const screenAlike = (count: number) =>
+      screeningOfNames(Array<string>(count).fill('Abbas Primerov')).screen(
+        { name: 'Abbas Primerov' },
+        DEFAULT_THRESHOLD,
+      )
+    expect(screenAlike(50).problem).toBeNull()
+    const { hits, problem } = screenAlike(51)
     expect([hits.length, problem]).toEqual([50, 'too-many-hits'])
   })
 })
@@ -179,8 +160,9 @@ describe('what narrows', () => {
     expect(hit?.score).toBe(Math.min(99, hit?.why.reduce((sum, { points }) => sum + points, 0) ?? 0))
   })
 
-  test('another date and country that were typed lower nothing', () => {
-    for (const name of ['Sergei Lavrow', 'Sergey T Viktorovich Lavrov', 'Usama bin Laden Perez']) {
+  test.each(['Sergei Lavrow', 'Sergey T Viktorovich Lavrov', 'Usama bin Laden Perez'])(
+    'another date and country that were typed lower nothing: %s',
+    (name) => {
       const [bare] = hitsOf({ name })
       const [hit] = hitsOf({ name, birthDate: '1991-01-01', country: 'FR' })
       expect([hit?.entry, hit?.score]).toEqual([bare?.entry, bare?.score])
@@ -188,13 +170,12 @@ describe('what narrows', () => {
         { part: 'birth_date', points: 0 },
         { part: 'country', points: 0 },
       ])
-    }
-  })
+    },
+  )
 
   test('an exact name stays a hit whatever the date says: lists are wrong in dates', () => {
-    expect(
-      hitsOf({ name: 'Sergei Lavrov', birthDate: '1991-01-01', country: 'FR', isFromDocument: true }),
-    ).toHaveLength(1)
+    const other = { birthDate: '1991-01-01', country: 'FR', isFromDocument: true }
+    expect(hitsOf({ name: 'Sergei Lavrov', ...other })).toHaveLength(1)
   })
 
   test('between two approximate years', () => {
@@ -202,11 +183,15 @@ describe('what narrows', () => {
     expect(hit?.why[1]).toMatchObject({ part: 'birth_date', points: 2 })
   })
 
-  test('a person is not looked for among companies, and a company also among people', () => {
-    expect(hitsOf({ name: 'Gazprom', kind: 'person' })).toEqual([])
-    for (const name of ['Sergei Lavrov', 'Sergei Lavrov LLC', 'SergeiLavrov Ltd', 'S e r g e i L a v r o v']) {
+  test.each(['Sergei Lavrov', 'Sergei Lavrov LLC', 'SergeiLavrov Ltd', 'S e r g e i L a v r o v'])(
+    'a company is also looked for among people: %s',
+    (name) => {
       expect(hitsOf({ name, kind: 'organization' }).map((hit) => hit.entry)).toEqual(['2'])
-    }
+    },
+  )
+
+  test('a person is not looked for among companies', () => {
+    expect(hitsOf({ name: 'Gazprom', kind: 'person' })).toEqual([])
     expect(hitsOf({ name: 'Gazprom OAO', birthDate: '1950-01-01' })).toEqual([])
   })
 
@@ -250,9 +235,7 @@ describe('names that can not be compared in full have a problem, whatever is fou
     ['キム・ジョンウン', 'unreadable'],
     ['きむ・じょんうん', 'unreadable'],
     ['金じょんうん', 'unreadable'],
-  ] as const)('%s is %s', (name, problem) => {
-    expect(screening.screen({ name }, DEFAULT_THRESHOLD).problem).toBe(problem)
-  })
+  ] as const)('%s is %s', (name, problem) => expect(problemOf(name)).toBe(problem))
 
   test.each([
     'Fеrdinаnd Mаrtinеz Suаrеz',
@@ -261,9 +244,7 @@ describe('names that can not be compared in full have a problem, whatever is fou
     'Ferdinand 🇲🇦🇷🇹🇮🇳🇪🇿 Suarez',
     'F e r d i n a n d M a r t i n e z S u a r e z',
     'Ferd|nand Mart|nez Su()rez',
-  ])('%s is found as well', (name) => {
-    expect(hitsOf({ name }).map((hit) => hit.entry)).toContain('9')
-  })
+  ])('%s is found as well', (name) => expect(hitsOf({ name }).map((hit) => hit.entry)).toContain('9'))
 
   test.each([
     ['حماس', 'unreadable'],
@@ -277,7 +258,7 @@ describe('names that can not be compared in full have a problem, whatever is fou
     ['3M Web3 Trading', null],
   ] as const)('of a company: %s is %p', (name, problem) => {
     expect(screening.screen({ name, kind: 'organization' }, DEFAULT_THRESHOLD).problem).toBe(problem)
-    if (problem === 'unreadable') expect(screening.screen({ name }, DEFAULT_THRESHOLD).problem).toBe(problem)
+    if (problem === 'unreadable') expect(problemOf(name)).toBe(problem)
   })
 
   test('the beginning of a name', () => {
@@ -305,14 +286,19 @@ describe('names that can not be compared in full have a problem, whatever is fou
   })
 })
 
-test('only the same name has a likeness of 100', () => {
+describe('a likeness of 100', () => {
   const exact = { name: 'Mary Somerville', birthDate: '1970-01-01', country: 'GB' }
-  expect(hitsOf(exact)[0]).toMatchObject({ score: 100, why: [{ points: 100 }, {}, {}] })
-  for (const name of ['Mary Somervile', 'Mari Somerville', 'Dr Mary Somerville', 'Mary Somerville Ann']) {
-    const [hit] = hitsOf({ ...exact, name })
-    expect(hit?.entry).toBe('12')
-    expect(Math.max(hit?.score ?? 100, hit?.why[0]?.points ?? 100)).toBeLessThan(100)
-  }
+  test('has the same name', () => {
+    expect(hitsOf(exact)[0]).toMatchObject({ score: 100, why: [{ points: 100 }, {}, {}] })
+  })
+  test.each(['Mary Somervile', 'Mari Somerville', 'Dr Mary Somerville', 'Mary Somerville Ann'])(
+    'has no other name: %s',
+    (name) => {
+      const [hit] = hitsOf({ ...exact, name })
+      expect(hit?.entry).toBe('12')
+      expect(Math.max(hit?.score ?? 100, hit?.why[0]?.points ?? 100)).toBeLessThan(100)
+    },
+  )
 })
 
 describe('names that are none', () => {
@@ -327,9 +313,7 @@ describe('names that are none', () => {
     expect(screening.screen({ name }, DEFAULT_THRESHOLD)).toEqual({ hits: [], problem })
   })
 
-  test('one sign of Han is a name', () => {
-    expect(readName('王', 'person').problem).toBeNull()
-  })
+  test('one sign of Han is a name', () => expect(readName('王', 'person').problem).toBeNull())
 
   test('has a problem from the first word, letter or character over a limit', () => {
     const syllables = [...'bcdfghjklmnprstvz'].map((letter, at) => `${letter}a${'ktnrl'[at % 5]}o`)
@@ -351,7 +335,7 @@ describe('names that are none', () => {
     const letters = 'bokarimuzetalonuvidegupaselimotibazu'.slice(0, length)
     const apart = `${letters.slice(0, 2)} ${letters.slice(2)}`
     const [listed, name] = place === 'on the list' ? [apart, letters] : [letters, apart]
-    const names = openScreening(buildScreening([{ list: 'test', entries: [entry('1', [listed])] }]))
+    const names = screeningOfNames([listed])
     expect(names.screen({ name }, DEFAULT_THRESHOLD).hits.length > 0).toBe(isFound)
   })
 

@@ -1,21 +1,10 @@
 // Names in the scripts of their languages, against lists that write them in Latin letters.
 import { describe, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
 import { DEFAULT_THRESHOLD } from '../../src/domain/screening-hit.ts'
 import { csvRows } from '../../src/modules/screening/formats/csv-rows.ts'
-import type { ListedEntry } from '../../src/modules/screening/matching/entry.ts'
-import { buildScreening, openScreening } from '../../src/modules/screening/matching/screen-subject.ts'
 import { createRandom, VARIANTS } from '../long/support/name-variants.ts'
 import { nativeNames } from '../long/support/ordinary-names.ts'
-
-const personOf = (id: string, names: readonly string[]): ListedEntry => ({
-  id,
-  names,
-  kind: 'person',
-  birthDates: [],
-  countries: [],
-  wallets: [],
-})
+import { fileOf, listed, screeningOf, screeningOfNames } from './support.ts'
 
 const LISTED = [
   'KIM, Jong Un',
@@ -49,9 +38,7 @@ const LISTED = [
   'Abdallah AL-SENUSSI',
   'Fawzi AL-WAJIH',
 ]
-const smallList = openScreening(
-  buildScreening([{ list: 'small', entries: LISTED.map((name, at) => personOf(`${at}`, [name])) }]),
-)
+const smallList = screeningOfNames(LISTED)
 const namesFound = (name: string): readonly string[] =>
   smallList.screen({ name, kind: 'person' }, DEFAULT_THRESHOLD).hits.map((hit) => hit.name)
 
@@ -112,9 +99,7 @@ describe('names as their languages write them', () => {
     ['محمد الشيخ بوبريز الغرسي', 'Muhammad AL-SHAYKH', 'a title in another spelling, and words added'],
     ['عبداله السنوسي', 'Abdallah AL-SENUSSI', 'a letter of God left out'],
     ['فوزي الوجيه', 'Fawzi AL-WAJIH', 'a final h after a long vowel'],
-  ])('%s is %s (%s)', (name, listed) => {
-    expect(namesFound(name)).toEqual([listed])
-  })
+  ])('%s is %s (%s)', (name, listed) => expect(namesFound(name)).toEqual([listed]))
 
   test.each([
     ['김정훈', 'another given name'],
@@ -126,9 +111,7 @@ describe('names as their languages write them', () => {
     ['حسن سليم', 'another family name'],
     ['حسين نصر الله', 'another given name'],
     ['قوس الخزاعيل', 'other long vowels'],
-  ])('%s is nobody (%s)', (name) => {
-    expect(namesFound(name)).toEqual([])
-  })
+  ])('%s is nobody (%s)', (name) => expect(namesFound(name)).toEqual([]))
 })
 
 test.each([
@@ -147,35 +130,31 @@ test.each([
 })
 
 describe('names that lists publish in both scripts', () => {
-  const rows = [...csvRows(readFileSync(`${import.meta.dir}/../data/screening/native-names.csv`, 'utf8'))].slice(1)
-  const pairs = rows.map(([script = '', native = '', list = '', entry = '', names = '']) => ({
-    script,
-    native,
-    id: `${list} ${entry}`,
-    names: names.split(';'),
-  }))
+  const rows = [...csvRows(new TextDecoder().decode(fileOf('native-names.csv')))].slice(1)
+  const pairs = rows.map(([script = '', native = '', list = '', entry = '', names = '']) => {
+    return { script, native, id: `${list} ${entry}`, names: names.split(';') }
+  })
   const namesOf = new Map(pairs.map(({ id, names }) => [id, names]))
-  const screening = openScreening(
-    buildScreening([{ list: 'both', entries: [...namesOf].map(([id, names]) => personOf(id, names)) }]),
-  )
+  const entries = [...namesOf].map(([id, names]) => listed(id, names))
+  const screening = screeningOf(entries)
   const hitsOf = (name: string) => screening.screen({ name, kind: 'person' }, DEFAULT_THRESHOLD).hits
 
   /** Names that are not found yet: a fault in any reading misses more. */
   const MISSED = { Arabic: 17, Cantonese: 1, Cyrillic: 0, Hangul: 0, Hanja: 0, Mandarin: 1, Persian: 7 }
 
   test('are found but for a few', () => {
-    const missed = pairs.filter(({ native, id }) => !hitsOf(native).some(({ entry }) => entry === id))
-    const count = (script: string): number => missed.filter((pair) => pair.script === script).length
-    expect(
-      Object.fromEntries([...new Set(pairs.map(({ script }) => script))].map((each) => [each, count(each)])),
-    ).toEqual(MISSED)
+    const missed = Object.fromEntries(pairs.map(({ script }) => [script, 0]))
+    for (const { native, id, script } of pairs) {
+      if (!hitsOf(native).some(({ entry }) => entry === id)) missed[script]! += 1
+    }
+    expect(missed).toEqual(MISSED)
   })
 
   test('are found however their Latin letters are mistyped, ordered or shortened', () => {
     const random = createRandom(20260227)
-    const entries = [...namesOf].map(([id, names]) => personOf(id, names)).filter((_, at) => at % 10 === 0)
+    const tenth = entries.filter((_, at) => at % 10 === 0)
     const missed = VARIANTS.flatMap((variant) =>
-      entries.flatMap((entry) => {
+      tenth.flatMap((entry) => {
         const name = variant.suits(entry) ? variant.write(entry.names[0] ?? '', random, entry) : null
         return name === null || hitsOf(name).some((hit) => hit.entry === entry.id) ? [] : [name]
       }),

@@ -5,21 +5,17 @@ import type { EvidenceFields } from '../../src/identity/evidence-types.ts'
 import { runFor } from '../../src/lib/caller.ts'
 import { nextTurn } from '../../src/lib/time.ts'
 import { createNearNames } from '../../src/modules/screening/checks/near-names.ts'
-import { buildScreening, openScreening } from '../../src/modules/screening/matching/screen-subject.ts'
 import type { NameScreener } from '../../src/modules/screening/processes/screening-processes.ts'
+import { listed, screenerOf, screeningOf } from './support.ts'
 
 type Dependencies = Parameters<typeof createNearNames>[0]
-
-const ENTRIES = [
-  { id: 'p1', kind: 'person', names: ['Ivan Petrovich Primerov'], birthDates: [], countries: [], wallets: [] },
-] as const
 
 /** @param stuckAt number of the question that has no answer before the process ends */
 const open = (fields: Readonly<Record<string, EvidenceFields | Error>>, hasLists = true, stuckAt = 0) => {
   const asked: number[] = []
   let closed = 0
   const ended = Promise.withResolvers<void>()
-  const screening = openScreening(buildScreening([{ list: 'own', entries: ENTRIES }]))
+  const { screen } = screenerOf(screeningOf([listed('p1', ['Ivan Petrovich Primerov'])]))
   const screener: NameScreener = {
     screen: async (subjects, threshold) => {
       asked.push(threshold)
@@ -27,7 +23,7 @@ const open = (fields: Readonly<Record<string, EvidenceFields | Error>>, hasLists
         await ended.promise
         throw new Error('the process has ended')
       }
-      return subjects.map((subject) => screening.screen(subject, threshold))
+      return screen(subjects, threshold)
     },
     hasEnded: () => false,
     close: async () => {

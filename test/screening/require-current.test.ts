@@ -13,23 +13,19 @@ import {
   SessionChangedError,
 } from '../../src/domain/session-errors.ts'
 import { createCheckAgain } from '../../src/identity/checks/check-again.ts'
-import { createCheckRunner } from '../../src/identity/checks/check-runner.ts'
 import { createNameChecks } from '../../src/modules/screening/checks/name-checks.ts'
 import { createPrepareRequireCurrent } from '../../src/modules/screening/checks/require-current.ts'
 import { createWalletChecks } from '../../src/modules/screening/checks/wallet-checks.ts'
 import { packEntries } from '../../src/modules/screening/formats/entry-lines.ts'
-import { readScreeningList } from '../../src/modules/screening/formats/read-screening-list.ts'
-import { buildScreening, openScreening } from '../../src/modules/screening/matching/screen-subject.ts'
 import { versionsOf } from '../../src/modules/screening/processes/held-name-screener.ts'
 import { spendAndDecide } from '../../src/store/sessions/provider-results.ts'
 import { createAll } from '../../src/store/tables.ts'
 import { newWebhookEndpointId } from '../../src/store/webhooks/webhook-endpoints.ts'
-import { evmWallet, openIdentity } from '../identity/support.ts'
+import { evmWallet, openIdentity, type TestIdentity } from '../identity/support.ts'
+import { checkRunnerOf, clearHits, fail, listed, screenerOf, screeningOfNames } from './support.ts'
 
 const NAME = 'Anna Schmidt'
-const HEADER = 'id,kind,name\n'
-
-let identity: Awaited<ReturnType<typeof openIdentity>>
+let identity: TestIdentity
 let names: string[] = []
 let memo = 'fraud'
 /** Address lists in memory, which follow the store only when read. */
@@ -40,15 +36,14 @@ beforeAll(async () => {
 })
 afterAll(() => identity.remove())
 
-const importNames = async (listed: readonly string[]): Promise<void> => {
-  names = [...listed]
-  const text = HEADER + names.map((name, at) => `${at},person,${name}\n`).join('')
-  const entries = readScreeningList('csv', [new TextEncoder().encode(text)], { entriesMin: 1, now: null })
+const importNames = async (listedNames: readonly string[]): Promise<void> => {
+  names = [...listedNames]
   const { screeningLists } = identity.store
   if ((await screeningLists.find('own')) === null) {
     await screeningLists.set({ name: 'own', format: 'csv', urls: [], reach: 'public', intervalSeconds: 3_600 })
   }
-  await screeningLists.replace('own', packEntries(entries), { token: null, validators: {}, nextDueAtSeconds: 9e9 })
+  const packed = packEntries(names.map((name, at) => listed(`${at}`, [name])))
+  await screeningLists.replace('own', packed, { token: null, validators: {}, nextDueAtSeconds: 9e9 })
 }
 
 const readMemory = async (): Promise<void> => {
@@ -66,10 +61,6 @@ const readMemory = async (): Promise<void> => {
   memory = () => rows
 }
 
-const fail = (error: unknown): never => {
-  throw error
-}
-
 const partsNow = () => {
   const { store } = identity
   const settings = store.screeningSettings.readAll
@@ -80,20 +71,7 @@ const partsNow = () => {
         const versions = versionsOf(await store.screeningLists.list())
         return Object.keys(versions).length === 0 ? null : { versions, enabled: ['own'] }
       },
-      nameScreenerFor: async () => {
-        const entries = names.map((name, at) => ({
-          id: `${at}`,
-          kind: 'person' as const,
-          names: [name],
-          birthDates: [],
-          countries: [],
-          wallets: [],
-        }))
-        const screening = openScreening(buildScreening([{ list: 'own', entries }]))
-        return {
-          screen: async (subjects, threshold) => subjects.map((subject) => screening.screen(subject, threshold)),
-        }
-      },
+      nameScreenerFor: async () => screenerOf(screeningOfNames(names)),
       evidence: {
         screenedFieldsOf: async () => async () => ({ fullName: NAME }),
         screenedZonesOf: async () => async () => [],
@@ -109,17 +87,7 @@ const partsNow = () => {
   ]
 }
 
-const runChecks = (): Promise<number> => {
-  const { store, storeChecks, clock } = identity
-  return createCheckRunner({
-    store: store.sessionChecks,
-    storeChecks,
-    findSession: store.sessions.find,
-    clock,
-    parts: partsNow(),
-    onError: fail,
-  })()
-}
+const runChecks = (): Promise<number> => checkRunnerOf(identity, partsNow())()
 
 const checkAgain = async (): Promise<void> => {
   const { store, storeChecks, clock } = identity
@@ -161,12 +129,14 @@ const disconnect = async (wallet: WalletAddress): Promise<void> => {
   await identity.store.sessionWallets.remove({ organizationId, sessionId, walletId, actor: 'person' })
 }
 
-const clearHits = async (id: string): Promise<void> => {
-  const { hits, decideHit } = identity.store.screeningChecks
-  const decision = { state: 'cleared', by: 'ada', reason: 'A reason.' } as const
-  for (const hit of await hits(organizationId, id)) {
-    await decideHit({ organizationId, sessionId: id, hitId: hit.id }, decision)
-  }
+/** Submits another session, whose checks are made. */
+const submitOther = async (id: string): Promise<void> => {
+  await identity.move(organizationId, id, 'submitted')
+  await runChecks()
+}
+const repeatChecks = async (): Promise<void> => {
+  await identity.store.sessionChecks.queueRepeat({ organizationId, sessionId })
+  await runChecks()
 }
 
 const submit = async (): Promise<void> => {
@@ -186,12 +156,8 @@ beforeEach(async () => {
   organizationId = await identity.createOrganization(`current-${count++}`)
   endpointId = newWebhookEndpointId()
   const endpoint = { url: 'https://decider.example', environment: 'live', purpose: 'decisions' } as const
-  await identity.store.webhookEndpoints.add({
-    ...endpoint,
-    id: endpointId,
-    organizationId,
-    sealedSecret: new Uint8Array(32),
-  })
+  const sealed = { id: endpointId, organizationId, sealedSecret: new Uint8Array(32) }
+  await identity.store.webhookEndpoints.add({ ...endpoint, ...sealed })
   memo = 'fraud'
   await importNames(['Ivan Primerov'])
   await readMemory()
@@ -233,7 +199,7 @@ describe('an external decider', () => {
     await expect(decide()).rejects.toThrow(HitOpenError)
     const [hit] = await identity.store.screeningChecks.hits(organizationId, sessionId)
     expect(hit?.why.map(({ detail }) => detail)).toContain('the wallet is not connected to the session')
-    await clearHits(sessionId)
+    await clearHits(identity, organizationId, sessionId)
     expect(await decide()).toBe('completed')
   })
 
@@ -273,8 +239,7 @@ describe('an external decider', () => {
     })
 
     test('looks linked wallets up before its transaction', async () => {
-      await identity.store.sessionChecks.queueRepeat({ organizationId, sessionId })
-      await runChecks()
+      await repeatChecks()
       expect(await decideRecorded()).toBe('completed')
       expect(steps).toEqual(['look up', 'transaction'])
     })
@@ -286,11 +251,9 @@ describe('an external decider', () => {
 
     test('looks nothing up for a session whose wallet was rejected', async () => {
       const rejected = await connect(WALLET)
-      await identity.move(organizationId, rejected, 'submitted')
-      await runChecks()
+      await submitOther(rejected)
       await identity.move(organizationId, rejected, 'rejected', { actor: 'operator:ada' })
-      await identity.store.sessionChecks.queueRepeat({ organizationId, sessionId })
-      await runChecks()
+      await repeatChecks()
       await expect(decideRecorded()).rejects.toThrow(RejectedBeforeError)
       expect(steps).toEqual([])
     })
@@ -365,14 +328,12 @@ describe('an external decider', () => {
     async (_, status) => {
       await deny(DENIED)
       const earlier = await connect(DENIED, WALLET)
-      const { session } = await identity.move(organizationId, earlier, 'submitted')
-      await runChecks()
-      await clearHits(earlier)
-      await identity.move(organizationId, session.id, status)
+      await submitOther(earlier)
+      await clearHits(identity, organizationId, earlier)
+      await identity.move(organizationId, earlier, status)
       memo = 'fraud, court order'
       await deny(DENIED)
-      await identity.store.sessionChecks.queueRepeat({ organizationId, sessionId })
-      await runChecks()
+      await repeatChecks()
       await expect(decide()).rejects.toThrow(LinkedChecksPendingError)
       await checkAgain()
       await expect(decide()).rejects.toThrow(
@@ -384,9 +345,8 @@ describe('an external decider', () => {
   test('a clearance in a rejected session does not cover a later listing of its wallet', async () => {
     await deny(DENIED)
     const earlier = await connect(DENIED, OTHER)
-    await identity.move(organizationId, earlier, 'submitted')
-    await runChecks()
-    await clearHits(earlier)
+    await submitOther(earlier)
+    await clearHits(identity, organizationId, earlier)
     await identity.move(organizationId, earlier, 'rejected')
     sessionId = await connect(OTHER)
     await submit()
@@ -398,12 +358,10 @@ describe('an external decider', () => {
 
   test('waits until a linked session that was sent back is compared with the present lists', async () => {
     const earlier = await connect(OTHER, WALLET)
-    await identity.move(organizationId, earlier, 'submitted')
-    await runChecks()
+    await submitOther(earlier)
     await identity.move(organizationId, earlier, 'retry')
     await importNames(['Ivan Primerov', 'Pjotr Obraztsov'])
-    await identity.store.sessionChecks.queueRepeat({ organizationId, sessionId })
-    await runChecks()
+    await repeatChecks()
     await expect(decide()).rejects.toThrow(LinkedChecksPendingError)
     await checkAgain()
     expect(await decide()).toBe('completed')
@@ -411,7 +369,7 @@ describe('an external decider', () => {
 
   test('completes a session whose linked session was compared before the last list was disabled', async () => {
     const earlier = { organizationId, sessionId }
-    await clearHits(sessionId)
+    await clearHits(identity, organizationId, sessionId)
     sessionId = await connect(WALLET)
     await identity.store.screeningLists.remove('own')
     await submit()

@@ -15,6 +15,22 @@ describeStores((openTemporaryStore) => {
   const temporary = storeOfSuite(openTemporaryStore)
 
   const share = () => shareWallets(temporary.store, temporary.clock)
+  /** Shares with a reading of wallets of its own, and keeps what it logs. */
+  const sharingBy = (read: typeof readWallets) => {
+    const shared: unknown[] = []
+    const failed: unknown[] = []
+    const { store, clock } = temporary
+    const log = {
+      info: (_: string, fields?: object) => shared.push(fields),
+      error: (_: string, fields?: object) => failed.push(fields),
+    }
+    return { shared, failed, share: createWalletSharing({ store, clock, processes: { readWallets: read }, log }) }
+  }
+  const set = (name: string) => {
+    const source = { format: 'csv', urls: [], reach: 'public', intervalSeconds: 3_600 } as const
+    return temporary.store.screeningLists.set({ name, ...source })
+  }
+  const READ = { token: null, validators: {}, nextDueAtSeconds: 9e9 }
   const found = (name: string) => temporary.store.lists.find(null, name)
   const addressesOf = async (name: string): Promise<string[]> => {
     const { lists, listBases } = temporary.store
@@ -54,17 +70,11 @@ describeStores((openTemporaryStore) => {
   })
 
   test('addresses that are not shared are counted', async () => {
-    const { store, clock } = temporary
-    await listWallets(store, 'counted', [
-      evmWallet(1),
-      SOLANA_WALLET,
-      'bc1qxy2kgdygjrsqtzq2n0yrf2493p83kkfjhx0wlh',
-      'x',
-    ])
-    const logged: unknown[] = []
-    const log = { info: (_: string, fields?: object) => logged.push(fields), error: () => undefined }
-    await createWalletSharing({ store, clock, processes: { readWallets }, log })(() => true)
-    expect(logged).toEqual([{ list: 'counted', shared: 2, skipped: 2 }])
+    const bitcoin = 'bc1qxy2kgdygjrsqtzq2n0yrf2493p83kkfjhx0wlh'
+    await listWallets(temporary.store, 'counted', [evmWallet(1), SOLANA_WALLET, bitcoin, 'x'])
+    const { shared, share } = sharingBy(readWallets)
+    await share(() => true)
+    expect(shared).toEqual([{ list: 'counted', shared: 2, skipped: 2 }])
   })
 
   test('a version without wallets empties the list, and creates none', async () => {
@@ -83,17 +93,11 @@ describeStores((openTemporaryStore) => {
     const { store, clock } = temporary
     await listWallets(store, 'failing', [evmWallet(1)])
     let fails = true
-    const logged: unknown[] = []
-    const share = createWalletSharing({
-      store,
-      clock,
-      processes: { readWallets: (packed) => (fails ? Promise.reject(new Error('killed')) : readWallets(packed)) },
-      log: { info: () => undefined, error: (_, fields) => logged.push(fields) },
-    })
+    const { failed, share } = sharingBy((packed) => (fails ? Promise.reject(new Error('killed')) : readWallets(packed)))
     await share(() => true)
     fails = false
     await share(() => true)
-    expect(logged).toMatchObject([{ list: 'failing' }])
+    expect(failed).toMatchObject([{ list: 'failing' }])
     expect(await found('failing')).toBeNull()
     clock.advance(60)
     await share(() => false)
@@ -103,37 +107,28 @@ describeStores((openTemporaryStore) => {
   })
 
   test('a version that was replaced while its wallets were read is not shared', async () => {
-    const { store, clock } = temporary
+    const { store } = temporary
     await listWallets(store, 'overtaken', [evmWallet(1)])
-    const logged: unknown[] = []
-    const late = createWalletSharing({
-      store,
-      clock,
-      processes: {
-        readWallets: async (packed) => {
-          await listWallets(store, 'overtaken', [evmWallet(2)])
-          await share()
-          return readWallets(packed)
-        },
-      },
-      log: { info: () => undefined, error: (_, fields) => logged.push(fields) },
+    const late = sharingBy(async (packed) => {
+      await listWallets(store, 'overtaken', [evmWallet(2)])
+      await share()
+      return readWallets(packed)
     })
-    await late(() => true)
-    expect(logged).toHaveLength(1)
+    await late.share(() => true)
+    expect(late.failed).toHaveLength(1)
     expect(await addressesOf('overtaken')).toEqual([evmWallet(2)])
+  })
+
+  test.each(['deny', 'allow', '1list', 'a'.repeat(65)])('no shared list can be named %s', async (name) => {
+    await expect(set(name)).rejects.toMatchObject({ field: 'list' })
   })
 
   test('a list of people’s is not overwritten, and no name is taken from two sides', async () => {
     const { store } = temporary
     const { organizationId } = await seedOrganization(store, 'ours')
-    const set = (name: string) =>
-      store.screeningLists.set({ name, format: 'csv', urls: [], reach: 'public', intervalSeconds: 3_600 })
     await store.lists.create({ owner: null, name: 'blocked_by_us' })
     await expect(set('blocked-by-us')).rejects.toMatchObject({ field: 'list' })
     expect(await store.screeningLists.find('blocked-by-us')).toBeNull()
-    for (const name of ['deny', 'allow', '1list', 'a'.repeat(65)]) {
-      await expect(set(name)).rejects.toMatchObject({ field: 'list' })
-    }
     await set('reserved-one')
     await expect(store.lists.create({ owner: null, name: 'reserved_one' })).rejects.toMatchObject({ field: 'name' })
     // An organization's own list is no shared list.
@@ -142,21 +137,12 @@ describeStores((openTemporaryStore) => {
     expect((await store.lists.create({ owner: null, name: 'reserved_one' })).keptBy).toBe('people')
   })
 
-  test('of two that take a name at the same moment, one gets it', async () => {
-    const { store } = temporary
-    for (let round = 0; round < 5; round++) {
-      const results = await Promise.allSettled([
-        store.lists.create({ owner: null, name: `raced_${round}` }),
-        store.screeningLists.set({
-          name: `raced-${round}`,
-          format: 'csv',
-          urls: [],
-          reach: 'public',
-          intervalSeconds: 3_600,
-        }),
-      ])
-      expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
-    }
+  test.each([0, 1, 2, 3, 4])('of two that take a name at the same moment, one gets it: round %d', async (round) => {
+    const results = await Promise.allSettled([
+      temporary.store.lists.create({ owner: null, name: `raced_${round}` }),
+      set(`raced-${round}`),
+    ])
+    expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
   })
 
   test('a list that was disabled keeps its wallets, which age; removed, it comes back with its list alone', async () => {
@@ -198,11 +184,7 @@ describeStores((openTemporaryStore) => {
     await listWallets(store, 'unmarked', [evmWallet(1)])
     await share()
     await store.database.execute("UPDATE lists SET screening_list = NULL WHERE name = 'unmarked'")
-    await store.screeningLists.replace('unmarked', packEntries([]), {
-      token: null,
-      validators: {},
-      nextDueAtSeconds: 9e9,
-    })
+    await store.screeningLists.replace('unmarked', packEntries([]), READ)
     await share()
     expect(await found('unmarked')).toMatchObject({ keptBy: 'screening', entryCount: 0 })
   })

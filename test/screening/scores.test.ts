@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { EntryKind, ListedEntry, ScreenedSubject } from '../../src/modules/screening/matching/entry.ts'
 import { scoreBirthDate } from '../../src/modules/screening/matching/narrow.ts'
-import { buildScreening, openScreening } from '../../src/modules/screening/matching/screen-subject.ts'
+import { listed, screeningOf as screeningOfEntries } from './support.ts'
 
 const day = (year: number, month: number, date: number): string =>
   `${year}-${`${month}`.padStart(2, '0')}-${`${date}`.padStart(2, '0')}`
@@ -26,33 +26,30 @@ describe('a date of birth', () => {
     expect(pointsOf('1970-05-06', '1970-07-05')).toBe(0)
   })
 
-  test('is between approximate years, both included, and not outside', () => {
+  test.each([
+    ['1959', null],
+    ['1960', 2],
+    ['1970', 2],
+    ['1980', 2],
+    ['1981', null],
+    ['1985', null],
+  ])('is between approximate years, both included, and not outside: %s', (year, points) => {
     const between = { part: 'birth_date', points: 2, detail: 'between the listed years of birth' } as const
-    for (let year = 1955; year <= 1985; year++) {
-      const score = scoreBirthDate(`${year}`, ['~1960', '~1980', '1999'])
-      if (year >= 1960 && year <= 1980) expect(score).toEqual(between)
-      else expect(score).not.toEqual(between)
-    }
+    const score = scoreBirthDate(year, ['~1960', '~1980', '1999'])
+    if (points === null) expect(score).not.toEqual(between)
+    else expect(score).toEqual(between)
+  })
+  test('is close to one approximate year, which is no span with an exact one', () => {
     expect(scoreBirthDate('1960', ['~1960'])?.detail).toBe('close to the listed year of birth')
-    // One approximate year and an exact one are no span.
     expect(scoreBirthDate('1970', ['~1960', '1980'])?.points).toBe(-18)
   })
 })
 
-const entry = (
-  names: readonly string[],
-  kind: EntryKind = 'person',
-  birthDates: readonly string[] = [],
-): ListedEntry => ({
-  id: '1',
-  kind,
-  names,
-  birthDates,
-  countries: [],
-  wallets: [],
-})
+const entry = (names: readonly string[], kind: EntryKind = 'person', birthDates: readonly string[] = []): ListedEntry =>
+  listed('1', names, { kind, birthDates })
 const screeningOf = (...entries: readonly ListedEntry[]) =>
-  openScreening(buildScreening([{ list: 'own', entries: entries.map((each, at) => ({ ...each, id: `${at + 1}` })) }]))
+  screeningOfEntries(entries.map((each, at) => ({ ...each, id: `${at + 1}` })))
+const PRIMEROV = { ...entry(['Ivan Petrovich Primerov'], 'person', ['1966-04-28']), countries: ['RU'] }
 
 test.each([
   ['person', true, true],
@@ -67,12 +64,10 @@ test.each([
   expect([isHit('person'), isHit('organization')]).toEqual([isPerson, isOrganization])
 })
 
-test('a date of birth and a country lift a name that is below the threshold alone', () => {
-  const screening = screeningOf({
-    ...entry(['Ivan Petrovich Primerov'], 'person', ['1966-04-28']),
-    countries: ['RU'],
-  })
-  for (const name of ['Ivan Primerov Sokolov', 'Ivan Primerof', 'Petrovich Sokolov', 'Ivan Petrovic Primerova Anna']) {
+test.each(['Ivan Primerov Sokolov', 'Ivan Primerof', 'Petrovich Sokolov', 'Ivan Petrovic Primerova Anna'])(
+  'a date of birth and a country lift a name that is below the threshold alone: %s',
+  (name) => {
+    const screening = screeningOf(PRIMEROV)
     const asked = { name, kind: 'person' } as const
     const known = { ...asked, birthDate: '1966-04-28', country: 'RU' }
     const score = screening.screen(asked, 1).hits[0]?.score ?? 0
@@ -83,18 +78,19 @@ test('a date of birth and a country lift a name that is below the threshold alon
       expect(screening.screen(known, threshold).hits).toHaveLength(1)
     }
     expect(screening.screen(known, highest + 1).hits).toEqual([])
-  }
-})
+  },
+)
 
-test('a date and a country never rule out the same name, whatever the threshold', () => {
-  const screening = screeningOf({ ...entry(['Ivan Petrovich Primerov'], 'person', ['1966-04-28']), countries: ['RU'] })
+describe('a date and a country of another', () => {
+  const screening = screeningOf(PRIMEROV)
   const other = { birthDate: '1990-01-01', country: 'DE', isFromDocument: true }
-  for (let threshold = 60; threshold <= 100; threshold += 10) {
-    expect(screening.screen({ ...other, name: 'Petrovich Primerov, Ivan' }, threshold).hits).toMatchObject([
-      { score: 79 },
-    ])
-  }
-  expect(screening.screen({ ...other, name: 'Ivan Petrovich Primerof' }, 80).hits).toEqual([])
+  test.each([60, 70, 80, 90, 100])('never rule out the same name: threshold %d', (threshold) => {
+    const { hits } = screening.screen({ ...other, name: 'Petrovich Primerov, Ivan' }, threshold)
+    expect(hits).toMatchObject([{ score: 79 }])
+  })
+  test('rule out a name like it', () => {
+    expect(screening.screen({ ...other, name: 'Ivan Petrovich Primerof' }, 80).hits).toEqual([])
+  })
 })
 
 describe('one word that tells', () => {
@@ -106,9 +102,7 @@ describe('one word that tells', () => {
     expect(scoreOf('Suharto', 'Suharto')).toBe(100)
   })
 
-  test('is the whole name beside the same particles', () => {
-    expect(scoreOf('al Suharto', 'al Suharto')).toBe(100)
-  })
+  test('is the whole name beside the same particles', () => expect(scoreOf('al Suharto', 'al Suharto')).toBe(100))
 
   test('is less where another word is missing, added or near', () => {
     const twoWords = scoreOf('Ivan Suharta', 'Ivan Suharto')
@@ -120,12 +114,9 @@ describe('one word that tells', () => {
 })
 
 describe('a person with a name of one word', () => {
-  const suharto = (names: readonly string[]): ListedEntry => ({
-    ...entry(names, 'person', ['1921-06-08']),
-    countries: ['ID'],
-  })
+  const suharto = (name: string): ListedEntry => ({ ...entry([name], 'person', ['1921-06-08']), countries: ['ID'] })
   const hitsOf = (name: string, listed: string, narrowing: Partial<ScreenedSubject>, others: readonly string[] = []) =>
-    screeningOf(...others.map((other) => entry([other])), suharto([listed]))
+    screeningOf(...others.map((other) => entry([other])), suharto(listed))
       .screen({ name, kind: 'person', ...narrowing }, 75)
       .hits.filter((hit) => hit.entry === `${others.length + 1}`)
   const date = { birthDate: '1921-06-08' }
@@ -133,14 +124,14 @@ describe('a person with a name of one word', () => {
   const LETTERS = [...'abcdefghijklmnopqrst']
   const OTHERS = LETTERS.flatMap((one) => LETTERS.map((other) => `Suharto Xan${one}thop${other}`))
 
-  for (const [name, listed] of [
+  describe.each([
     ['Suharto Wibowo', 'Suharto'],
     ['Budi Suharto Wibowo', 'Suharto'],
     ['Suhartho Wibowo', 'Suharto'],
     ['Suharto', 'Suharto Wibowo'],
     ['Suharto', 'Budi Suharto Wibowo'],
-  ] as const) {
-    test(`is a hit next to other words if date or country agree: ${name}, listed as ${listed}`, () => {
+  ])('%s, listed as %s', (name, listed) => {
+    test('is a hit next to other words if date or country agree', () => {
       expect(hitsOf(name, listed, {})).toEqual([])
       expect(hitsOf(name, listed, { birthDate: '1990-01-01', country: 'DE' })).toEqual([])
       expect(hitsOf(name, listed, date)).toMatchObject([{ score: 81, why: [{ points: 73 }, { points: 8 }] }])
@@ -149,13 +140,13 @@ describe('a person with a name of one word', () => {
       expect(hitsOf(name, listed, { ...country, birthDate: '1990-01-01', isFromDocument: true })).toEqual([])
     })
 
-    test(`needs the date if many have the word, and is found among all of them: ${name}, listed as ${listed}`, () => {
+    test('needs the date if many have the word, and is found among all of them', () => {
       expect(hitsOf(name, listed, country, OTHERS.slice(0, 19))).toHaveLength(1)
       expect(hitsOf(name, listed, country, OTHERS)).toEqual([])
       expect(hitsOf(name, listed, date, OTHERS)).toHaveLength(1)
       expect(hitsOf(name, listed, { birthDate: '1921' }, OTHERS)).toHaveLength(1)
     })
-  }
+  })
 
   test.each([
     ['Suharta Wibowo', 'Suharto', 'another word'],
@@ -172,8 +163,7 @@ describe('a person with a name of one word', () => {
 })
 
 test('a repeated question has the same score', () => {
-  const entry: ListedEntry = { id: '1', kind: 'person', names: ['DIDO'], birthDates: [], countries: [], wallets: [] }
-  const screening = openScreening(buildScreening([{ list: 'test', entries: [entry] }]))
+  const screening = screeningOf(entry(['DIDO']))
   const scores = [1, 2].map(() => screening.screen({ name: 'DIO', kind: 'person' }, 75).hits[0]?.score)
   expect(scores).toEqual([78, 78])
 })

@@ -1,27 +1,22 @@
 // The process that screens, with a real one: who asks about many does not hold up others.
 import { expect, test } from 'bun:test'
 import { packEntries } from '../../src/modules/screening/formats/entry-lines.ts'
-import { readScreeningList } from '../../src/modules/screening/formats/read-screening-list.ts'
 import { screeningProcesses } from '../../src/modules/screening/processes/screening-processes.ts'
+import { listed } from './support.ts'
 
 test('questions take turns, a few subjects at a time, and each gets its answers in order', async () => {
-  const csv = new TextEncoder().encode('id,name\np1,Ivan Primerov\np2,Anna Primerova Petrova\n')
-  const { bytes } = packEntries(readScreeningList('csv', [csv], { entriesMin: 1, now: null }))
+  const { bytes } = packEntries([listed('p1', ['Ivan Primerov']), listed('p2', ['Anna Primerova Petrova'])])
   const screener = await screeningProcesses.startNameScreener([{ list: 'own', bytes }])
   try {
     const answered: string[] = []
     const ask = async (who: string, names: readonly string[]) => {
-      const answers = await screener.screen(
-        names.map((name) => ({ name })),
-        90,
-      )
+      const subjects = names.map((name) => ({ name }))
+      const answers = await screener.screen(subjects, 90)
       answered.push(who)
       return answers.map(({ hits }) => hits.map(({ entry }) => entry).join())
     }
-    const names = Array.from(
-      { length: 30 },
-      (_, at) => ['Ivan Primerov', 'Grace Hopper', 'Anna Primerova Petrova'][at % 3]!,
-    )
+    const three = ['Ivan Primerov', 'Grace Hopper', 'Anna Primerova Petrova']
+    const names = Array.from({ length: 30 }, (_, at) => three[at % 3]!)
     const [many, one] = await Promise.all([ask('many', names), ask('one', ['Ivan Primerov'])])
     expect(many).toEqual(Array.from({ length: 30 }, (_, at) => ['p1', '', 'p2'][at % 3]!))
     expect(one).toEqual(['p1'])

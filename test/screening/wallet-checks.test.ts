@@ -6,16 +6,10 @@ import { createWalletChecks } from '../../src/modules/screening/checks/wallet-ch
 import { evmWallet } from '../identity/support.ts'
 
 const address = evmWallet(1)
-const list = (name: string, organizationId: string | null, current: boolean): ListMembership => ({
-  id: name,
-  name,
-  organizationId,
-  current,
-  isOfSanctioned: organizationId === null,
-  enablingId: null,
-  version: 1,
-  has: () => false,
-})
+const list = (name: string, organizationId: string | null, current: boolean): ListMembership => {
+  const isOfSanctioned = organizationId === null
+  return { id: name, name, organizationId, current, isOfSanctioned, enablingId: null, version: 1, has: () => false }
+}
 
 const checksWith = async (...lists: readonly ListMembership[]) => {
   const settings = { addressLists: null } as never
@@ -43,11 +37,9 @@ test('wallets pass only if every list in use could be read', async () => {
 })
 
 test('a hit belongs to the list as it was created and enabled', async () => {
-  const listed = (name: string, enablingId: string | null) => ({
-    ...list(name, null, true),
-    enablingId,
-    has: () => true,
-  })
+  const listed = (name: string, enablingId: string | null) => {
+    return { ...list(name, null, true), enablingId, has: () => true }
+  }
   const [check] = await checksWith(listed('deny', null), listed('ofac_sdn', '1'))
   expect(check?.hits).toMatchObject([{ listing: 'deny' }, { listing: 'ofac_sdn 1' }])
 })

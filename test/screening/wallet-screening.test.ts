@@ -3,21 +3,21 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { WalletAddress } from '../../src/domain/address.ts'
 import { addressKey } from '../../src/domain/address-key.ts'
+import type { ScreeningSettings } from '../../src/domain/screening-hit.ts'
+import type { SessionStatus, StatusChange } from '../../src/domain/session.ts'
 import { createServedLists } from '../../src/facts/lists/serve-lists.ts'
 import { createScreener } from '../../src/facts/screener.ts'
 import { parseScreenerSettings } from '../../src/facts/screener-settings.ts'
-import { createCheckRunner } from '../../src/identity/checks/check-runner.ts'
 import { createScreeningService, type ScreeningService } from '../../src/modules/screening/screening-service.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
-import { evmWallet, openIdentity, SOLANA_WALLET } from '../identity/support.ts'
+import { evmWallet, openIdentity, SOLANA_WALLET, type TestIdentity } from '../identity/support.ts'
 import { listWallets, shareWallets } from '../support/sanctioned-wallets.ts'
 import { until } from '../support/until.ts'
+import { checkRunnerOf, clearHits, fail, LEAD, moveUnchecked, SLOW } from './support.ts'
 
-const LEAD = { leads: () => true, holds: async () => true }
-const SLOW = { limitMs: 55_000 }
 const log = createLogger({ write: () => true })
 
-let identity: Awaited<ReturnType<typeof openIdentity>>
+let identity: TestIdentity
 let organizationId = ''
 let service: ScreeningService
 let lists: ReturnType<typeof createServedLists>
@@ -46,9 +46,7 @@ beforeAll(async () => {
     lists: store.lists,
     bases: store.listBases,
     publish: () => undefined,
-    onError: (error) => {
-      throw error
-    },
+    onError: fail,
   })
   await lists.load()
   const [settings] = parseScreenerSettings({
@@ -77,16 +75,7 @@ beforeAll(async () => {
     },
   })
   service.leaderTask.start(LEAD)
-  runDue = createCheckRunner({
-    clock,
-    store: store.sessionChecks,
-    storeChecks: identity.storeChecks,
-    findSession: store.sessions.find,
-    parts: service.parts,
-    onError: (error) => {
-      throw error
-    },
-  })
+  runDue = checkRunnerOf(identity, service.parts)
 })
 afterAll(async () => {
   await service.leaderTask.stop()
@@ -116,26 +105,49 @@ const list = (owner: string | null, name: string, ...addresses: readonly WalletA
   edit(owner, name, addresses)
 
 /** The shared list of wallets that a list of sanctioned people names. */
-const sanction = async (...addresses: readonly WalletAddress[]): Promise<void> => {
+const sanction = async (addresses: readonly WalletAddress[], entry = '1'): Promise<void> => {
   const { store, clock } = identity
-  await listWallets(store, 'ofac-sdn', addresses)
+  await listWallets(store, 'ofac-sdn', addresses, entry)
   await shareWallets(store, clock)
   lists.changed((await store.lists.find(null, 'ofac_sdn'))?.id ?? '', null)
   await lists.settled()
 }
 
-const handIn = async (...wallets: readonly WalletAddress[]): Promise<string> => {
-  const { session } = await identity.register(organizationId)
-  for (const wallet of wallets) await identity.connect(organizationId, session.id, wallet)
-  await identity.changes.changeStatus({ organizationId, sessionId: session.id, to: 'submitted', actor: 'person' })
+const move = (sessionId: string, to: SessionStatus, change: Partial<StatusChange> = {}) =>
+  moveUnchecked(identity, { organizationId, sessionId }, to, change)
+const complete = async (sessionId: string) => (await move(sessionId, 'completed')).session.status
+const clear = (sessionId: string) => clearHits(identity, organizationId, sessionId)
+/** Submits, and makes the checks. */
+const submit = async (sessionId: string) => {
+  await move(sessionId, 'submitted')
   await runDue()
-  return session.id
+}
+const register = async () => (await identity.register(organizationId)).session.id
+const handIn = async (...wallets: readonly WalletAddress[]): Promise<string> => {
+  const id = await register()
+  for (const wallet of wallets) await identity.connect(organizationId, id, wallet)
+  await submit(id)
+  return id
+}
+/** Registers a session with a wallet. @returns the session, and how the person disconnects the wallet */
+const connect = async (address: WalletAddress, chain: string) => {
+  const sessionId = await register()
+  const { wallets } = await identity.connect(organizationId, sessionId, address, chain)
+  const wallet = { organizationId, sessionId, walletId: wallets[0]?.id ?? '', actor: 'person' }
+  return { id: sessionId, disconnect: () => identity.store.sessionWallets.remove(wallet) }
+}
+/** Changes the settings. @returns the settings before */
+const set = async (changes: Partial<ScreeningSettings>): Promise<ScreeningSettings> => {
+  const { screeningSettings } = identity.store
+  const settings = await screeningSettings.read(organizationId)
+  await screeningSettings.set(organizationId, { ...settings, ...changes })
+  return settings
 }
 
+const checksOf = (sessionId: string) => identity.store.sessionChecks.list(organizationId, sessionId)
+
 const outcomesOf = async (sessionId: string) =>
-  Object.fromEntries(
-    (await identity.store.sessionChecks.list(organizationId, sessionId)).map(({ name, outcome }) => [name, outcome]),
-  )
+  Object.fromEntries((await checksOf(sessionId)).map(({ name, outcome }) => [name, outcome]))
 const hitsOf = async (sessionId: string) =>
   (await identity.store.screeningChecks.hits(organizationId, sessionId)).map(({ check, list, entry, state, why }) => ({
     check,
@@ -144,18 +156,10 @@ const hitsOf = async (sessionId: string) =>
     entry: entry.toLowerCase(),
     why: why.map(({ detail }) => detail).join(),
   }))
-const complete = (sessionId: string) =>
-  identity.changes.changeStatus({
-    organizationId,
-    sessionId,
-    to: 'completed',
-    actor: 'operator:test',
-    override: 'person',
-  })
-
+const isHit = (sessionId: string) => until(async () => (await hitsOf(sessionId)).length > 0, SLOW)
 describe('the wallets of a session', () => {
   test('are looked up in the shared lists of sanctioned people and the organization’s deny list, and a listed one is a hit', async () => {
-    await sanction(evmWallet(1), SOLANA_WALLET)
+    await sanction([evmWallet(1), SOLANA_WALLET])
     // To be on any other shared list is no reason for a look.
     await list(null, 'partners', evmWallet(3))
     await list(organizationId, 'deny', evmWallet(2))
@@ -170,13 +174,9 @@ describe('the wallets of a session', () => {
     expect(await outcomesOf(listed)).toEqual({ 'wallets.lists': 'look', 'wallets.screeners.stub': 'passed' })
     expect(await outcomesOf(clean)).toEqual({ 'wallets.lists': 'passed', 'wallets.screeners.stub': 'passed' })
     await expect(complete(listed)).rejects.toThrow(/hit is open/)
-    const [hit] = await identity.store.screeningChecks.hits(organizationId, listed)
-    await identity.store.screeningChecks.decideHit(
-      { organizationId, sessionId: listed, hitId: hit?.id ?? '' },
-      { state: 'cleared', by: 'operator:test', reason: 'delisted on appeal' },
-    )
+    await clear(listed)
     expect(await outcomesOf(listed)).toMatchObject({ 'wallets.lists': 'passed' })
-    expect((await complete(listed)).session.status).toBe('completed')
+    expect(await complete(listed)).toBe('completed')
   })
 
   test('are asked about at the screeners: flagged, or from a score on', async () => {
@@ -185,9 +185,7 @@ describe('the wallets of a session', () => {
     expect(await hitsOf(flagged)).toEqual([
       { check: 'wallets.screeners.stub', list: 'stub', state: 'open', entry: evmWallet(5), why: 'flagged, score 40' },
     ])
-    const { screeningSettings } = identity.store
-    const settings = await screeningSettings.read(organizationId)
-    await screeningSettings.set(organizationId, { ...settings, screenerScore: 40 })
+    const settings = await set({ screenerScore: 40 })
     expect(await hitsOf(await handIn(evmWallet(6)))).toMatchObject([{ why: 'score 40', entry: evmWallet(6) }])
     // A flag counts whatever the score is.
     verdictOf = () => ({ flagged: true, score: 1 })
@@ -196,7 +194,7 @@ describe('the wallets of a session', () => {
     verdictOf = () => ({})
     const unsaid = await handIn(evmWallet(7))
     expect(await outcomesOf(unsaid)).toMatchObject({ 'wallets.screeners.stub': 'not-done' })
-    await screeningSettings.set(organizationId, settings)
+    await set(settings)
     verdictOf = () => ({ flagged: false })
     identity.clock.advance(6)
     await runDue()
@@ -208,11 +206,10 @@ describe('the wallets of a session', () => {
     ['base', 'ethereum'],
   ])('are asked about on every chain: %s, then %s', async (first, second) => {
     verdictOf = (address, chain) => ({ flagged: chain === 'ethereum' && address.toLowerCase() === evmWallet(50) })
-    const { session } = await identity.register(organizationId)
-    for (const chain of [first, second]) await identity.connect(organizationId, session.id, evmWallet(50), chain)
-    await identity.changes.changeStatus({ organizationId, sessionId: session.id, to: 'submitted', actor: 'person' })
-    await runDue()
-    expect(await hitsOf(session.id)).toMatchObject([{ check: 'wallets.screeners.stub', entry: evmWallet(50) }])
+    const { id } = await connect(evmWallet(50), first)
+    await identity.connect(organizationId, id, evmWallet(50), second)
+    await submit(id)
+    expect(await hitsOf(id)).toMatchObject([{ check: 'wallets.screeners.stub', entry: evmWallet(50) }])
   })
 
   test.each([
@@ -223,47 +220,36 @@ describe('the wallets of a session', () => {
     async (_, at, next) => {
       const flagged = evmWallet(at)
       verdictOf = (address, chain) => ({ flagged: chain === 'base' && address.toLowerCase() === flagged })
-      const { store, changes } = identity
-      const { session } = await identity.register(organizationId)
-      const target = { organizationId, sessionId: session.id }
-      const submit = async () => {
-        await changes.changeStatus({ ...target, to: 'submitted', actor: 'person' })
-        await runDue()
-        return hitsOf(session.id)
-      }
-      const { wallets } = await identity.connect(organizationId, session.id, flagged, 'base')
-      expect(await submit()).toMatchObject([{ state: 'open', why: 'flagged' }])
-      await changes.changeStatus({ ...target, to: 'retry', actor: 'operator:test' })
-      await store.sessionWallets.remove({ ...target, walletId: wallets[0]?.id ?? '', actor: 'person' })
-      await identity.connect(organizationId, session.id, next === 'base' ? evmWallet(59) : flagged, next)
+      const { id, disconnect } = await connect(flagged, 'base')
+      await submit(id)
+      expect(await hitsOf(id)).toMatchObject([{ state: 'open', why: 'flagged' }])
+      await move(id, 'retry')
+      await disconnect()
+      await identity.connect(organizationId, id, next === 'base' ? evmWallet(59) : flagged, next)
+      await submit(id)
       const why = 'flagged,the wallet is not connected on base'
-      expect(await submit()).toMatchObject([{ state: 'open', entry: flagged, why }])
+      expect(await hitsOf(id)).toMatchObject([{ state: 'open', entry: flagged, why }])
       // The screener withdraws its flag for the chain.
       verdictOf = () => ({ flagged: false })
-      await changes.changeStatus({ ...target, to: 'retry', actor: 'operator:test' })
-      expect(await submit()).toEqual([])
+      await move(id, 'retry')
+      await submit(id)
+      expect(await hitsOf(id)).toEqual([])
     },
   )
 
   test('keep an open hit of a chain that is not queried again, whatever the screener reports about another chain', async () => {
     verdictOf = (_, chain) => ({ flagged: true, score: chain === 'base' ? 9 : 1 })
-    const { store, changes } = identity
-    const { session } = await identity.register(organizationId)
-    const target = { organizationId, sessionId: session.id }
-    const { wallets } = await identity.connect(organizationId, session.id, evmWallet(56), 'base')
-    await changes.changeStatus({ ...target, to: 'submitted', actor: 'person' })
-    await runDue()
-    await changes.changeStatus({ ...target, to: 'retry', actor: 'operator:test' })
-    await store.sessionWallets.remove({ ...target, walletId: wallets[0]?.id ?? '', actor: 'person' })
+    const { id, disconnect } = await connect(evmWallet(56), 'base')
+    await submit(id)
+    await move(id, 'retry')
+    await disconnect()
     // As an earlier version stored it.
-    await store.database.execute("UPDATE session_removed_wallets SET chains = '[]' WHERE session_id = ?", [session.id])
-    await changes.changeStatus({ ...target, to: 'submitted', actor: 'person' })
-    await runDue()
+    await identity.store.database.execute("UPDATE session_removed_wallets SET chains = '[]' WHERE session_id = ?", [id])
+    await submit(id)
     const earlier = 'flagged, score 9,found in data that the person has since changed'
     const other = 'flagged, score 1,the wallet is not connected on ethereum'
-    expect((await hitsOf(session.id)).map(({ state, why }) => `${state} ${why}`).sort()).toEqual(
-      [`open ${earlier}`, `open ${other}`].sort(),
-    )
+    const found = (await hitsOf(id)).map(({ state, why }) => `${state} ${why}`)
+    expect(found.sort()).toEqual([`open ${earlier}`, `open ${other}`].sort())
     verdictOf = () => ({ flagged: false })
   })
 
@@ -272,9 +258,8 @@ describe('the wallets of a session', () => {
     const id = await handIn(evmWallet(30))
     expect(await hitsOf(id)).toHaveLength(1)
     verdictOf = () => null
-    const change = { organizationId, sessionId: id, actor: 'person' }
-    await identity.changes.changeStatus({ ...change, to: 'retry' })
-    await identity.changes.changeStatus({ ...change, to: 'submitted' })
+    await move(id, 'retry')
+    await move(id, 'submitted')
     expect(await outcomesOf(id)).toEqual({})
     await runDue()
     expect(await hitsOf(id)).toHaveLength(1)
@@ -298,23 +283,21 @@ describe('the wallets of a session', () => {
     expect(await store.sessionChecks.isPending(organizationId, id)).toBe(false)
     expect(await outcomesOf(id)).toEqual({ 'wallets.lists': 'passed', 'wallets.screeners.stub': 'not-done' })
     expect(await hitsOf(id)).toEqual([])
-    expect((await complete(id)).session.status).toBe('completed')
+    expect(await complete(id)).toBe('completed')
     clock.advance(11)
     verdictOf = () => ({ flagged: false })
   })
 
   test('are looked up in the lists that the organization names, and one that is gone is told', async () => {
-    const { screeningSettings } = identity.store
-    const settings = await screeningSettings.read(organizationId)
     await list(organizationId, 'mixers', evmWallet(9))
-    await screeningSettings.set(organizationId, { ...settings, addressLists: ['mixers'], screeners: [] })
+    const settings = await set({ addressLists: ['mixers'], screeners: [] })
     const id = await handIn(evmWallet(9), evmWallet(1))
     expect(await hitsOf(id)).toMatchObject([{ list: 'mixers', entry: evmWallet(9) }])
     expect(await outcomesOf(id)).toEqual({ 'wallets.lists': 'look' })
-    await screeningSettings.set(organizationId, { ...settings, addressLists: ['gone'], screeners: ['gone'] })
+    await set({ addressLists: ['gone'], screeners: ['gone'] })
     const untold = await handIn(evmWallet(9))
     expect(await outcomesOf(untold)).toEqual({ 'wallets.lists': 'not-done', 'wallets.screeners.gone': 'not-done' })
-    await screeningSettings.set(organizationId, settings)
+    await set(settings)
   })
 })
 
@@ -323,45 +306,34 @@ describe('when a list changes', () => {
     const id = await handIn(evmWallet(20))
     await complete(id)
     const before = asked
-    await sanction(evmWallet(1), evmWallet(20))
-    await until(async () => (await hitsOf(id)).length > 0, SLOW)
+    await sanction([evmWallet(1), evmWallet(20)])
+    await isHit(id)
     expect(await outcomesOf(id)).toMatchObject({ 'wallets.lists': 'look' })
     expect((await identity.store.sessions.find(organizationId, id))?.session.status).toBe('completed')
-    await sanction(evmWallet(1))
+    await sanction([evmWallet(1)])
     await until(async () => (await hitsOf(id)).length === 0, SLOW)
     expect(await outcomesOf(id)).toMatchObject({ 'wallets.lists': 'passed' })
     // Screeners are asked again only where the organization wants it.
     expect(asked).toBe(before)
-    const settings = await identity.store.screeningSettings.read(organizationId)
     verdictOf = (address) => ({ flagged: address.toLowerCase() === evmWallet(20) })
-    await identity.store.screeningSettings.set(organizationId, { ...settings, screenersAgain: true })
-    await until(async () => (await hitsOf(id)).length > 0, SLOW)
+    await set({ screenersAgain: true })
+    await isHit(id)
     expect(await hitsOf(id)).toMatchObject([{ check: 'wallets.screeners.stub', entry: evmWallet(20) }])
   })
 })
 
 test('an open hit of a sanctions list that was disabled waits for a person, whatever list is enabled under its name', async () => {
-  await sanction(evmWallet(70))
+  await sanction([evmWallet(70)])
   const id = await handIn(evmWallet(70))
-  const versionOf = async () =>
-    (await identity.store.sessionChecks.list(organizationId, id)).find(({ name }) => name === 'wallets.lists')?.version
+  const versionOf = async () => (await checksOf(id)).find(({ name }) => name === 'wallets.lists')?.version
   const before = await versionOf()
   await identity.store.screeningLists.remove('ofac-sdn')
-  await sanction(evmWallet(71))
+  await sanction([evmWallet(71)])
   await until(async () => (await versionOf()) !== before, SLOW)
   expect(await hitsOf(id)).toMatchObject([{ list: 'ofac_sdn', state: 'open' }])
 })
 
 describe('a wallet whose hit was cleared', () => {
-  const clear = async (sessionId: string) => {
-    const open = (await identity.store.screeningChecks.hits(organizationId, sessionId)).find(
-      ({ state }) => state === 'open',
-    )
-    await identity.store.screeningChecks.decideHit(
-      { organizationId, sessionId, hitId: open?.id ?? '' },
-      { state: 'cleared', by: 'operator:test', reason: 'listed by mistake' },
-    )
-  }
   const statesOf = async (id: string) => (await hitsOf(id)).map(({ state }) => state).sort()
   /** Waits until the lists were compared again. */
   const isState = (id: string, ...states: readonly string[]) =>
@@ -384,16 +356,14 @@ describe('a wallet whose hit was cleared', () => {
   })
 
   test('is a new hit if it is listed again while the list is not in use', async () => {
-    const { screeningSettings } = identity.store
     await list(organizationId, 'deny', evmWallet(66))
     const id = await handIn(evmWallet(66))
     await clear(id)
-    const settings = await screeningSettings.read(organizationId)
-    await screeningSettings.set(organizationId, { ...settings, addressLists: [], screeners: [] })
+    const settings = await set({ addressLists: [], screeners: [] })
     await until(async () => Object.keys(await outcomesOf(id)).length === 0, SLOW)
     await edit(organizationId, 'deny', [evmWallet(66)], { present: false })
     await list(organizationId, 'deny', evmWallet(66))
-    await screeningSettings.set(organizationId, settings)
+    await set(settings)
     await isState(id, 'open')
   })
 
@@ -407,26 +377,20 @@ describe('a wallet whose hit was cleared', () => {
   })
 
   test('is a new hit if another entry of the sanctions list names it', async () => {
-    await sanction(evmWallet(62))
+    await sanction([evmWallet(62)])
     const id = await handIn(evmWallet(62))
     await clear(id)
-    const { store, clock } = identity
-    await listWallets(store, 'ofac-sdn', [evmWallet(62)], '2')
-    await shareWallets(store, clock)
-    lists.changed((await store.lists.find(null, 'ofac_sdn'))?.id ?? '', null)
+    await sanction([evmWallet(62)], '2')
     await isState(id, 'cleared', 'open')
   })
 
   test('is a new hit if the screener withdraws its flag and flags it again', async () => {
-    const { changes } = identity
     verdictOf = () => ({ flagged: true })
     const id = await handIn(evmWallet(63))
     await clear(id)
     const again = async () => {
-      const change = { organizationId, sessionId: id }
-      await changes.changeStatus({ ...change, to: 'retry', actor: 'operator:test' })
-      await changes.changeStatus({ ...change, to: 'submitted', actor: 'person' })
-      await runDue()
+      await move(id, 'retry')
+      await submit(id)
       return statesOf(id)
     }
     expect(await again()).toEqual(['cleared'])
@@ -439,30 +403,22 @@ describe('a wallet whose hit was cleared', () => {
 })
 
 test('when an organization’s last list is gone, nothing is looked up, and open hits wait for a person', async () => {
-  const { store, changes } = identity
   const former = organizationId
   organizationId = await identity.createOrganization('last-list')
-  const settings = await store.screeningSettings.read(organizationId)
-  await store.screeningSettings.set(organizationId, { ...settings, addressLists: [], screeners: ['stub'] })
+  await set({ addressLists: [], screeners: ['stub'] })
   verdictOf = () => ({ flagged: true })
   const id = await handIn(evmWallet(40))
   expect(await outcomesOf(id)).toEqual({ 'wallets.screeners.stub': 'look' })
-  await store.screeningSettings.set(organizationId, { ...settings, addressLists: ['last'], screeners: ['stub'] })
+  await set({ addressLists: ['last'] })
   await list(organizationId, 'last', evmWallet(40))
   await until(async () => (await hitsOf(id)).length === 2, SLOW)
-  await store.screeningSettings.set(organizationId, { ...settings, addressLists: [], screeners: [] })
+  await set({ addressLists: [], screeners: [] })
   await until(async () => Object.keys(await outcomesOf(id)).length === 0, SLOW)
-  const open = await store.screeningChecks.hits(organizationId, id)
-  expect(open).toHaveLength(2)
+  expect(await hitsOf(id)).toHaveLength(2)
   await expect(complete(id)).rejects.toThrow('is open')
-  for (const { id: hitId } of open) {
-    await store.screeningChecks.decideHit(
-      { organizationId, sessionId: id, hitId },
-      { state: 'cleared', by: 'operator:test', reason: 'not a mixer' },
-    )
-  }
-  expect((await complete(id)).session.status).toBe('completed')
-  await changes.changeStatus({ organizationId, sessionId: id, to: 'rejected', actor: 'operator:test', revoke: true })
+  await clear(id)
+  expect(await complete(id)).toBe('completed')
+  await move(id, 'rejected', { revoke: true })
   organizationId = former
   verdictOf = () => ({ flagged: false })
 })
