@@ -1,3 +1,4 @@
+// The key of an address, and which texts are addresses.
 import { describe, expect, test } from 'bun:test'
 import bs58 from 'bs58'
 import fc from 'fast-check'
@@ -7,21 +8,15 @@ const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: 
 const words = new Uint32Array(8)
 
 describe('an address key', () => {
-  test('is the 20 bytes of an EVM address', () => {
+  const evmText = (key: Uint8Array): string => `0x${Buffer.from(key).toString('hex')}`
+  test.each([
+    ['20 bytes of an EVM address', 20, evmText],
+    ['32 bytes of a Solana address', 32, bs58.encode],
+  ] as const)('is the %s, however many of them are zero', (_, length, textOf) => {
     fc.assert(
-      fc.property(bytes(20), (key) => {
-        const address = `0x${Buffer.from(key).toString('hex')}`
-        expect(addressKey(address)).toEqual(key)
-        expect<string>(addressOfKey(key)).toBe(address)
-      }),
-    )
-  })
-
-  test('is the 32 bytes of a Solana address, however many of them are zero', () => {
-    fc.assert(
-      fc.property(bytes(32), fc.nat(32), (key, zeros) => {
+      fc.property(bytes(length), fc.nat(length), (key, zeros) => {
         key.fill(0, 0, zeros)
-        const address = bs58.encode(key)
+        const address = textOf(key)
         expect(addressKey(address)).toEqual(key)
         expect<string>(addressOfKey(key)).toBe(address)
       }),
@@ -33,23 +28,23 @@ describe('an address key', () => {
     expect(addressKey(bs58.encode(key))).toEqual(key)
   })
 
-  test('is not read from what is no canonical address', () => {
-    const texts = [
-      '',
-      '0x',
-      `0x${'1'.repeat(39)}`,
-      `0x${'1'.repeat(41)}`,
-      `0x${'A'.repeat(40)}`,
-      `0x${'g'.repeat(40)}`,
-      `0x${'\u212a'.repeat(40)}`,
-      '1'.repeat(31),
-      '1'.repeat(45),
-      // The largest 44 digits are beyond 32 bytes.
-      'z'.repeat(44),
-      '0OIl'.repeat(11),
-      'é'.repeat(40),
-    ]
-    for (const text of texts) expect(readAddressWords(text, words)).toBe(0)
+  test.each([
+    '',
+    '0x',
+    `0x${'1'.repeat(39)}`,
+    `0x${'1'.repeat(41)}`,
+    `0x${'A'.repeat(40)}`,
+    `0x${'g'.repeat(40)}`,
+    `0x${'\u212a'.repeat(40)}`,
+    '1'.repeat(31),
+    '1'.repeat(45),
+    // The largest 44 digits are beyond 32 bytes.
+    'z'.repeat(44),
+    '0OIl'.repeat(11),
+    'é'.repeat(40),
+  ])('is not read from what is no canonical address: %j', (text) => expect(readAddressWords(text, words)).toBe(0))
+
+  test('is not made of other texts or lengths', () => {
     expect(() => addressKey('nonsense')).toThrow(RangeError)
     expect(() => addressOfKey(new Uint8Array(21))).toThrow(RangeError)
   })

@@ -72,11 +72,14 @@ describeOnChain('docs/examples/gate-swap.ts', () => {
     await Promise.all([backend?.exited, chain?.stop(), service?.stop()])
   })
 
-  test('refuses what is no swap', async () => {
-    for (const body of ['', '{}', '{"wei":5}', '{"wei":"-1"}', '{"wei":"0x5"}', `{"wei":"${'9'.repeat(2_000)}"}`]) {
-      expect((await swap(body)).status).toBe(400)
-    }
-  })
+  test.each([
+    ['nothing', ''],
+    ['no amount', '{}'],
+    ['a number', '{"wei":5}'],
+    ['a negative amount', '{"wei":"-1"}'],
+    ['a hexadecimal amount', '{"wei":"0x5"}'],
+    ['a long amount', `{"wei":"${'9'.repeat(2_000)}"}`],
+  ])('refuses what is no swap: %s', async (_, body) => expect((await swap(body)).status).toBe(400))
 
   test('shows an unverified wallet where to verify', async () => {
     const { status, body } = await swap('{"wei":"5"}')
@@ -93,30 +96,24 @@ describeOnChain('docs/examples/gate-swap.ts', () => {
     const swapped = await swap('{"wei":"5"}', { 'idempotency-key': 'order-7' })
     expect(swapped).toMatchObject({ status: 200, body: { transaction: expect.stringMatching(/^0x[0-9a-f]{64}$/) } })
     expect(await balance()).toBe(5n)
-    expect(await swap('{"wei":"5"}', { 'idempotency-key': 'order-7' })).toEqual({
-      status: 409,
-      body: { error: 'the contract refuses: UuidAlreadyUsed' },
-    })
+    const again = { status: 409, body: { error: 'the contract refuses: UuidAlreadyUsed' } }
+    expect(await swap('{"wei":"5"}', { 'idempotency-key': 'order-7' })).toEqual(again)
     expect(await balance()).toBe(5n)
     expect((await swap('{"wei":"6"}')).status).toBe(200)
     expect(await balance()).toBe(11n)
   })
 
   test('gives the policy’s reason when it denies', async () => {
-    expect(await swap('{"wei":"1001"}')).toEqual({
-      status: 403,
-      body: { error: 'At most 1000 wei at a time.', code: 'TOO_LARGE' },
-    })
+    const body = { error: 'At most 1000 wei at a time.', code: 'TOO_LARGE' }
+    expect(await swap('{"wei":"1001"}')).toEqual({ status: 403, body })
     expect(await balance()).toBe(11n)
   })
 
   test('can do nothing without the contract’s consent', async () => {
     const attester = service.quickstart['EVM_ATTESTER']
     await chain.send({ to: registry, name: 'deregisterAttester', arguments: [attester] })
-    expect(await swap('{"wei":"5"}')).toEqual({
-      status: 409,
-      body: { error: 'the contract refuses: AttesterNotRegistered' },
-    })
+    const body = { error: 'the contract refuses: AttesterNotRegistered' }
+    expect(await swap('{"wei":"5"}')).toEqual({ status: 409, body })
     expect(await balance()).toBe(11n)
   })
 

@@ -57,9 +57,8 @@ test('a browser follows the session that it began, to its end', LIMIT_MS, async 
   })
   source.onmessage = ({ data }) => heard.push((JSON.parse(data) as { status: string }).status)
   await until(() => heard.length === 1)
-  expect(
-    (await runCommand(service.dataDirectory, 'session', 'decide', sessionId, 'completed', '--override')).code,
-  ).toBe(0)
+  const decide = ['session', 'decide', sessionId, 'completed', '--override']
+  expect((await runCommand(service.dataDirectory, ...decide)).code).toBe(0)
   await until(() => heard.length === 2)
   expect(heard).toEqual(['pending', 'completed'])
   source.close()

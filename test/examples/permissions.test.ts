@@ -57,15 +57,10 @@ describeOnChain('docs/examples/permissions.ts', () => {
     const hookHash = await projectFor('swap-hook')
     const parameters = [owner, registry.address, hookHash, manager]
     const { codeHash } = create2Deployment(chain.contracts, 'GuardedSwapHook', parameters)
-    const { address, data } = create2Deployment(
-      chain.contracts,
-      'GuardedSwapHook',
-      parameters,
-      hookSalt(codeHash, BEFORE_SWAP),
-    )
-    await chain.request('eth_sendTransactionSync', [
-      { from: owner, to: DEPLOYER, data, gas: '0x4c4b40', gasPrice: '0x0' },
-    ])
+    const salt = hookSalt(codeHash, BEFORE_SWAP)
+    const { address, data } = create2Deployment(chain.contracts, 'GuardedSwapHook', parameters, salt)
+    const deployment = { from: owner, to: DEPLOYER, data, gas: '0x4c4b40', gasPrice: '0x0' }
+    await chain.request('eth_sendTransactionSync', [deployment])
     hook = { address, abi: chain.contracts['GuardedSwapHook']!.abi }
     await bind(hookHash, hook)
     // Answers every call with the user, as msgSender() of a router that the user called.
@@ -100,14 +95,8 @@ describeOnChain('docs/examples/permissions.ts', () => {
   })
 
   const send = async (from: Hex, { to, value, data }: Record<string, string>) => {
-    const transaction = {
-      from,
-      to,
-      data,
-      value: `0x${BigInt(value ?? 0).toString(16)}`,
-      gas: '0x4c4b40',
-      gasPrice: '0x0',
-    }
+    const amount = `0x${BigInt(value ?? 0).toString(16)}`
+    const transaction = { from, to, data, value: amount, gas: '0x4c4b40', gasPrice: '0x0' }
     return (await chain.request<{ status: Hex }>('eth_sendTransactionSync', [transaction])).status === '0x1'
   }
   const bought = (who: Hex) => chain.read<bigint>(sale, 'tokensOf', who)
@@ -152,12 +141,8 @@ describeOnChain('docs/examples/permissions.ts', () => {
     expect(await swap()).toBeNull()
     expect(await swap()).not.toBeNull()
 
-    const refused = await post('/swap', {
-      wallet: user,
-      ...CURRENCIES,
-      zeroForOne: true,
-      amountSpecified: `-${parseEther('1001')}`,
-    })
+    const large = { zeroForOne: true, amountSpecified: `-${parseEther('1001')}` }
+    const refused = await post('/swap', { wallet: user, ...CURRENCIES, ...large })
     expect([refused.status, refused.body['code']]).toEqual([403, 'TOO_LARGE'])
     const unknown = await post('/swap', { wallet: stranger, ...CURRENCIES, ...wanted })
     expect([unknown.status, unknown.body['code']]).toEqual([403, 'IDENTITY_REQUIRED'])
@@ -174,20 +159,19 @@ describeOnChain('docs/examples/permissions.ts', () => {
     expect(outcome).toEqual({ result: ['0x575e24b4', 0n, 0] })
   }, 60_000)
 
-  test('refuses what is malformed', async () => {
-    for (const fields of [
-      {},
-      [],
-      { wallet: user },
-      { wallet: 'me', wei: '5' },
-      { wallet: user, wei: '-5' },
-      { wallet: user, wei: 5.5 },
-    ]) {
-      expect((await post('/sale', fields)).status).toBe(400)
-    }
-    for (const fields of [{ wallet: user }, { wallet: user, ...CURRENCIES, zeroForOne: 1, amountSpecified: '5' }]) {
-      expect((await post('/swap', fields)).status).toBe(400)
-    }
-    expect((await post('/other', {})).status).toBe(404)
+  const USER = 'the user'
+  test.each([
+    ['/sale', 400, {}],
+    ['/sale', 400, { wallet: USER }],
+    ['/sale', 400, { wallet: 'me', wei: '5' }],
+    ['/sale', 400, { wallet: USER, wei: '-5' }],
+    ['/sale', 400, { wallet: USER, wei: 5.5 }],
+    ['/swap', 400, { wallet: USER }],
+    ['/swap', 400, { wallet: USER, ...CURRENCIES, zeroForOne: 1, amountSpecified: '5' }],
+    ['/other', 404, {}],
+  ])('refuses what is malformed: %s with %d, %j', async (path, status, fields: { wallet?: string }) => {
+    const sent = fields.wallet === USER ? { ...fields, wallet: user } : fields
+    expect((await post(path, sent)).status).toBe(status)
   })
+  test('refuses an array', async () => expect((await post('/sale', [])).status).toBe(400))
 })

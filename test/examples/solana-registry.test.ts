@@ -29,14 +29,8 @@ const answerFrom = (svm: LocalSvm) => {
         if (account === null) return inContext(null)
         const { owner, executable, lamports, data } = account
         const text = [Buffer.from(data).toString('base64'), 'base64']
-        return inContext({
-          owner: owner.toBase58(),
-          executable,
-          lamports,
-          data: text,
-          rentEpoch: 0,
-          space: data.length,
-        })
+        const sizes = { lamports, rentEpoch: 0, space: data.length }
+        return inContext({ ...sizes, owner: owner.toBase58(), executable, data: text })
       }
       case 'sendTransaction':
         error = svm.runSigned(Transaction.from(Buffer.from(first as string, 'base64'))).error
@@ -71,16 +65,14 @@ describeOnSvm('docs/examples/solana-registry.ts', () => {
   afterAll(async () => {
     await node?.stop()
   })
-  const run = (key: string, ...words: string[]) =>
-    runExample(
-      'solana-registry.ts',
-      {
-        RPC_URL: node.url,
-        REGISTRY_PROGRAM: registry.program.publicKey.toBase58(),
-        AUTHORITY_KEYPAIR: join(folder, `${key}.json`),
-      },
-      ...words,
-    )
+  const run = (key: string, ...words: string[]) => {
+    const environment = {
+      RPC_URL: node.url,
+      REGISTRY_PROGRAM: registry.program.publicKey.toBase58(),
+      AUTHORITY_KEYPAIR: join(folder, `${key}.json`),
+    }
+    return runExample('solana-registry.ts', environment, ...words)
+  }
 
   test('makes a registry, registers attesters, and leaves it at that the second time', async () => {
     const [made, ...registered] = (await run('registry', 'attesters', ...attesters)).trim().split('\n')

@@ -25,14 +25,8 @@ describe.skipIf(python === undefined)(
     beforeAll(async () => {
       service = await startService()
       const { POLICY_ID = '', VERIFICATION_HASH = '' } = service.quickstart
-      const applied = await runCommand(
-        service.dataDirectory,
-        'policy',
-        'apply',
-        'docs/examples/withdrawals.yaml',
-        '--policy',
-        POLICY_ID,
-      )
+      const words = ['policy', 'apply', 'docs/examples/withdrawals.yaml', '--policy', POLICY_ID]
+      const applied = await runCommand(service.dataDirectory, ...words)
       expect([applied.code, applied.stderr]).toEqual([0, ''])
       // A changed policy is live within a second.
       for (let name = ''; name !== 'Withdrawals'; ) {
@@ -61,7 +55,7 @@ describe.skipIf(python === undefined)(
       await Promise.all([desk?.exited, service?.stop()])
     })
 
-    const order = async (id: string, body: unknown) => {
+    const order = async (id: string, body: string | object) => {
       const content = typeof body === 'string' ? body : JSON.stringify(body)
       const response = await fetch(`${url}${id}`, { method: 'PUT', body: content })
       return { status: response.status, body: (await response.json()) as Record<string, unknown> }
@@ -92,28 +86,28 @@ describe.skipIf(python === undefined)(
 
     test('keeps the reason of a denial, and pays nothing', async () => {
       const denied = await order('order-2', { chain: 'ethereum', to: WALLET, wei: '10000000000000000001' })
-      expect(denied).toEqual({
-        status: 200,
-        body: { paid: false, code: 'TOO_LARGE', reason: 'At most 10 ether at a time.' },
-      })
+      const body = { paid: false, code: 'TOO_LARGE', reason: 'At most 10 ether at a time.' }
+      expect(denied).toEqual({ status: 200, body })
       expect(books()[1]).toEqual({ order_id: 'order-2', uuid: null, signature: null })
     })
 
-    test('refuses what is no order', async () => {
-      for (const body of ['{', '[]', '{"wei":"-1"}', { chain: 'base', to: 'nobody', wei: '5' }, 'x'.repeat(2_000)]) {
-        expect((await order('order-3', body)).status).toBe(400)
-      }
-      expect((await order('a/b', '{}')).status).toBe(404)
+    test.each([
+      ['no JSON', 'order-3', '{', 400],
+      ['an array', 'order-3', '[]', 400],
+      ['a negative amount', 'order-3', { wei: '-1' }, 400],
+      ['no address', 'order-3', { chain: 'base', to: 'nobody', wei: '5' }, 400],
+      ['a long text', 'order-3', 'x'.repeat(2_000), 400],
+      ['another path', 'a/b', {}, 404],
+    ])('refuses what is no order: %s', async (_, id, body, status) => {
+      expect((await order(id, body)).status).toBe(status)
       expect(books()).toHaveLength(2)
     })
 
     test('does nothing while the service is away', async () => {
       // Last: nothing is left to ask.
       await service.stop()
-      expect(await order('order-4', { chain: 'base', to: WALLET, wei: '5' })).toEqual({
-        status: 503,
-        body: { error: 'try again later' },
-      })
+      const answer = { status: 503, body: { error: 'try again later' } }
+      expect(await order('order-4', { chain: 'base', to: WALLET, wei: '5' })).toEqual(answer)
     }, 90_000)
   },
 )

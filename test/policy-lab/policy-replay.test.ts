@@ -1,13 +1,11 @@
 // The job that replays a policy takes a text as it was saved, also when one of its tests is a mistake by now.
 import { expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { systemClock } from '../../src/lib/time.ts'
 import { replayInJob } from '../../src/modules/policy-lab/commands/policy-replay-job.ts'
 import { replayOf } from '../../src/modules/policy-lab/service/prepare-replay.ts'
 import { replayPolicy } from '../../src/modules/policy-lab/worker/policy-replay.ts'
 import type { Task } from '../../src/store/tasks.ts'
+import { newFolder } from '../support/folder.ts'
 
 const source = `name: Saved
 rules: [{ id: all, allow: "true" }]
@@ -15,29 +13,25 @@ tests: [{ request: { from: "0x${'1'.repeat(40)}", chain: mine, chain_id: 9007199
 `
 
 test('a saved text is prepared and replayed', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'countersign-replay-'))
-  try {
-    const { prepare } = replayOf({
-      folder: { decisions: directory },
-      config: { chains: { chains: [] } },
-      clock: systemClock,
-    } as unknown as Parameters<typeof replayOf>[0])
-    const task = { kind: 'policy.replay', organizationId: 'org_a', input: { source } } as unknown as Task
-    expect((await prepare(task)).input).toMatchObject({ source, directory, organizationId: 'org_a' })
-    const replay = {
-      directory,
-      source,
-      organizationId: 'org_a',
-      policyId: 'policy_a',
-      sinceMs: 0,
-      untilMs: 1,
-      chains: [],
-      required: {},
-    }
-    expect(await replayPolicy(replay, [], 0, () => undefined)).toMatchObject({ decisions: 0, unreadable: 0 })
-  } finally {
-    rmSync(directory, { recursive: true, force: true })
+  const directory = newFolder()
+  const { prepare } = replayOf({
+    folder: { decisions: directory },
+    config: { chains: { chains: [] } },
+    clock: systemClock,
+  } as unknown as Parameters<typeof replayOf>[0])
+  const task = { kind: 'policy.replay', organizationId: 'org_a', input: { source } } as unknown as Task
+  expect((await prepare(task)).input).toMatchObject({ source, directory, organizationId: 'org_a' })
+  const times = { sinceMs: 0, untilMs: 1 }
+  const replay = {
+    directory,
+    source,
+    organizationId: 'org_a',
+    policyId: 'policy_a',
+    ...times,
+    chains: [],
+    required: {},
   }
+  expect(await replayPolicy(replay, [], 0, () => undefined)).toMatchObject({ decisions: 0, unreadable: 0 })
 })
 
 test.each([
