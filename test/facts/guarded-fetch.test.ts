@@ -27,8 +27,9 @@ const answer = async (request: Request): Promise<Response> => {
         encoding: request.headers.get('accept-encoding'),
         extra: request.headers.get('x-extra'),
       })
-    case '/redirect':
-      return new Response(null, { status: 302, headers: { location: '/echo' } })
+    case '/302':
+    case '/300':
+      return new Response(null, { status: Number(pathname.slice(1)), headers: { location: '/echo' } })
     case '/never':
       return new Promise<never>(() => undefined)
     case '/begins':
@@ -38,6 +39,12 @@ const answer = async (request: Request): Promise<Response> => {
       })
     case '/endless':
       return streaming(pathname, (controller) => controller.enqueue(new Uint8Array(65_536)))
+    case '/1000':
+    case '/1001':
+      return streaming(pathname, (controller) => {
+        controller.enqueue(new Uint8Array(Number(pathname.slice(1))))
+        controller.close()
+      })
     case '/compressed':
       return new Response(Bun.gzipSync('x'.repeat(100_000)), { headers: { 'content-encoding': 'gzip' } })
     case '/large':
@@ -109,7 +116,8 @@ describe('a guarded request', () => {
   })
 
   test.each<[string, Partial<GuardedRequest>, string]>([
-    ['/redirect', {}, 'the server redirects (302), but redirects are not followed: use the final URL'],
+    ['/302', {}, 'the server redirects (302), but redirects are not followed: use the final URL'],
+    ['/300', {}, 'the server redirects (300), but redirects are not followed: use the final URL'],
     ['/broken', {}, 'the server responded with status 500'],
     ['/never', { timeoutMs: 60 }, 'the request timed out'],
     ['/begins', { timeoutMs: 60 }, 'the request timed out'],
@@ -121,6 +129,11 @@ describe('a guarded request', () => {
     ['', { url: 'https://localhost/', reach: 'public' }, FORBIDDEN],
   ])('fails for %s with %j: %s', async (path, overrides, problem) => {
     expect(await problemOf(fetchText(path, overrides))).toBe(problem)
+  })
+
+  test('accepts a response of unknown length up to the limit', async () => {
+    expect(await fetchText('/1000')).toHaveLength(1_000)
+    expect(await problemOf(fetchText('/1001'))).toBe('the response has more than 1000 bytes')
   })
 
   test('limits the size of the response, with and without a length, and closes the connection', async () => {

@@ -66,9 +66,18 @@ rules:
   })
 
   const rules = (count: number) => Array.from({ length: count }, (_, i) => `  - {id: r${i}, allow: "true"}\n`)
+  const mapped = (key: string, value: string) => (count: number) =>
+    `name: n\nrules: []\n${key}: {${Array.from({ length: count }, (_, i) => `k${i}: ${value}`).join(', ')}}\n`
   test.each<[string, number, (length: number) => string, string]>([
     ['name', 128, (length) => `name: ${'n'.repeat(length)}\nrules: []\n`, '1:7 name can have at most 128 characters'],
     ['rules', 200, (count) => policy(rules(count).join('')), '3:3 a policy can have at most 200 rules'],
+    [
+      'constants',
+      128,
+      mapped('constants', '{type: bool, value: true}'),
+      '3:12 a policy can have at most 128 constants',
+    ],
+    ['reads', 16, mapped('reads', '{kind: native-balance}'), '3:8 a policy can have at most 16 reads'],
     [
       'message',
       512,
