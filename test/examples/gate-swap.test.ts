@@ -79,7 +79,7 @@ describeOnChain('docs/examples/gate-swap.ts', () => {
     ['a negative amount', '{"wei":"-1"}'],
     ['a hexadecimal amount', '{"wei":"0x5"}'],
     ['a long amount', `{"wei":"${'9'.repeat(2_000)}"}`],
-  ])('refuses what is no swap: %s', async (_, body) => expect((await swap(body)).status).toBe(400))
+  ])('refuses a body that isn’t a swap: %s', async (_, body) => expect((await swap(body)).status).toBe(400))
 
   test('shows an unverified wallet where to verify', async () => {
     const { status, body } = await swap('{"wei":"5"}')

@@ -1,5 +1,5 @@
 // docs/examples/solana-transaction.ts with the running service: the signature check in the real Ed25519 program, and the
-// whole transaction with programs that stand for the registry and the guarded one.
+// whole transaction with programs in place of the registry and the guarded one.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { type RunningService, startService } from '../service/start-service.ts'
 import { newFolder } from '../support/folder.ts'
 import { environmentOf, runExample } from './support.ts'
 
-/** What a Solana transaction may have at most. */
+/** Maximum size of a Solana transaction. */
 const PACKET_BYTES = 1_232
 
 describeOnSvm('docs/examples/solana-transaction.ts', () => {

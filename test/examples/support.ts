@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dir, '..', '..')
 
 type Environment = Readonly<Record<string, string>>
 
-/** What an example finds in its environment: the quick start's names, and the data folder for the commands that it runs. */
+/** Environment of an example: the quick start's names, and the data folder for the commands that it runs. */
 export const environmentOf = (service: RunningService): Environment => ({
   ...service.quickstart,
   COUNTERSIGN_DATA_DIR: service.dataDirectory,

@@ -98,7 +98,7 @@ describe.skipIf(python === undefined)(
       ['no address', 'order-3', { chain: 'base', to: 'nobody', wei: '5' }, 400],
       ['a long text', 'order-3', 'x'.repeat(2_000), 400],
       ['another path', 'a/b', {}, 404],
-    ])('refuses what is no order: %s', async (_, id, body, status) => {
+    ])('refuses a body that isn’t an order: %s', async (_, id, body, status) => {
       expect((await order(id, body)).status).toBe(status)
       expect(books()).toHaveLength(2)
     })

@@ -175,7 +175,7 @@ describe('published formats', () => {
   })
 })
 
-describe('what is no such list', () => {
+describe('refuses', () => {
   const cut = (bytes: Uint8Array, share: number): Uint8Array => bytes.slice(0, Math.floor(bytes.length * share))
   const entries = readScreeningList('ofac-csv', OFAC, ANY)
   const NOW = { entries: entries.length, names: entries.reduce((sum, { names }) => sum + names.length, 0) }

@@ -1,5 +1,5 @@
-// The names of a session beside a list: the typed one and the one in the document. Whatever the document check accepts for a
-// listed name is found or stays unpassed.
+// The names of a session compared with a list: the typed name and the name in the document. Whatever the document check
+// accepts for a listed name is found or does not pass.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Zone } from '../../src/domain/document-zone.ts'
@@ -46,7 +46,7 @@ const subjectsFound = async (fullName: string, ...zones: readonly Zone[]) =>
 describe('the name in a document', () => {
   const maduro: Zone = { ...ZONE, surname: 'MADURO MOROS', givenNames: 'NICOLAS' }
 
-  test('is compared beside the typed one', async () => {
+  test('is compared in addition to the typed name', async () => {
     expect(await subjectsFound('Anna Schmidt', maduro)).toEqual(['Nicolas MADURO MOROS as document'])
     expect(await subjectsFound('Nicolas Maduro Moros')).toEqual(['Nicolas MADURO MOROS as person'])
     expect(await subjectsFound('Anna Schmidt', ZONE)).toEqual([])
@@ -61,7 +61,7 @@ describe('the name in a document', () => {
     expect(await subjectsFound('Anna Schmidt', ZONE, maduro)).toEqual(['Nicolas MADURO MOROS as document 2'])
   })
 
-  test('has the date that may lower its score, which is no part of what a decision holds for', async () => {
+  test('has the date that may lower its score, which isn’t part of what a decision covers', async () => {
     const subjects = subjectsOf('kyc', { fullName: 'Anna Schmidt', birthDate: '1990-01-01' }, [ZONE])
     expect(subjects.map(({ subject }) => subject.isFromDocument)).toEqual([undefined, true])
     const check = await checkOf('Nicolas Maduro Moros', maduro)

@@ -1,4 +1,4 @@
-// Names beside a list: which are found, what narrows, and which have a problem.
+// Names compared with a list: which are found, what narrows, and which have a problem.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { DEFAULT_THRESHOLD } from '../../src/domain/screening-hit.ts'
@@ -56,13 +56,13 @@ describe('names that are found', () => {
     ['FerdinandMartinezSuarez', '9', 'all written together'],
     ['Suarez-FerdinandMartinez', '9', 'together, in another order'],
     ['Fer dinand Mart inez Sua rez', '9', 'written apart'],
-    ['FerdinandMartinezSuarez Perez', '9', 'together, and a word beside'],
-    ['Perez FerdinandMartinez Suarez', '9', 'two together, and a word beside'],
+    ['FerdinandMartinezSuarez Perez', '9', 'together, and a word next to it'],
+    ['Perez FerdinandMartinez Suarez', '9', 'two together, and a word next to it'],
     ['FerdinandMartinezSuarezOyelaran', '9', 'together with another word'],
     ['Fer di nand Mar ti nez Su su arez', '9', 'apart, with a part again'],
-    ['Fer dinandMart inezSua rez Oyelaran', '9', 'together and apart, and a word beside'],
-    ['FerdinandMartinezSuarez 金', '9', 'together, beside another script'],
-    ['Фердинанд MartinezSuarez', '9', 'two together, beside another script'],
+    ['Fer dinandMart inezSua rez Oyelaran', '9', 'together and apart, and a word next to it'],
+    ['FerdinandMartinezSuarez 金', '9', 'together, next to another script'],
+    ['Фердинанд MartinezSuarez', '9', 'two together, next to another script'],
     ['ХоѕеРОРЕЅСО', '11', 'Cyrillic letters that look Latin, together'],
     ['SergeiViktorovichLavrov1950', '2', 'together with a number'],
     ['HomsRefinery Comp any', '7', 'of a company, together and apart'],
@@ -201,7 +201,7 @@ describe('what narrows', () => {
   })
 })
 
-describe('names that can not be compared in full have a problem, whatever is found', () => {
+describe('names that cannot be compared in full have a problem, whatever is found', () => {
   test.each([
     ['Nicolas M@duro', 'disguised'],
     ['Nісоlаs Mаdurо', 'disguised'],
@@ -301,7 +301,7 @@ describe('a likeness of 100', () => {
   )
 })
 
-describe('names that are none', () => {
+describe('texts without a name', () => {
   test.each([
     ['😀😀😀', 'no-letters'],
     ['\u200f\u202e\u200f', 'no-letters'],

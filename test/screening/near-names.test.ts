@@ -1,4 +1,4 @@
-// What names of an organization's sessions are like, by the real comparison over lists and fields of the test.
+// Listed names that resemble those of an organization's sessions, by the real comparison over lists and fields of the test.
 import { expect, test } from 'bun:test'
 import type { Session, SessionStatus } from '../../src/domain/session.ts'
 import type { EvidenceFields } from '../../src/identity/evidence-types.ts'
@@ -115,7 +115,7 @@ test('end with their request, also while a name is compared, and leave the place
   expect(await nearNames('beta', 70)).toMatchObject({ sessions: 30 })
 })
 
-test('are none without a list', async () => {
+test('are not looked for without a list', async () => {
   const { nearNames, asked } = open({ submitted1: { fullName: 'Ivan Primerov' } }, false)
   expect(await nearNames('alpha', 70)).toBeNull()
   expect(asked).toEqual([])

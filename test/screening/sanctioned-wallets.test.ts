@@ -131,7 +131,7 @@ describeStores((openTemporaryStore) => {
     expect(await store.screeningLists.find('blocked-by-us')).toBeNull()
     await set('reserved-one')
     await expect(store.lists.create({ owner: null, name: 'reserved_one' })).rejects.toMatchObject({ field: 'name' })
-    // An organization's own list is no shared list.
+    // An organization's own list isn’t a shared list.
     await store.lists.create({ owner: organizationId, name: 'reserved_one' })
     await store.screeningLists.remove('reserved-one')
     expect((await store.lists.create({ owner: null, name: 'reserved_one' })).keptBy).toBe('people')

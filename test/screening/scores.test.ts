@@ -1,4 +1,4 @@
-// What each part of a score adds, at its bounds.
+// Points of each part of a score, at its bounds.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { EntryKind, ListedEntry, ScreenedSubject } from '../../src/modules/screening/matching/entry.ts'
@@ -39,7 +39,7 @@ describe('a date of birth', () => {
     if (points === null) expect(score).not.toEqual(between)
     else expect(score).toEqual(between)
   })
-  test('is close to one approximate year, which is no span with an exact one', () => {
+  test('is close to one approximate year, which isn’t a span with an exact one', () => {
     expect(scoreBirthDate('1960', ['~1960'])?.detail).toBe('close to the listed year of birth')
     expect(scoreBirthDate('1970', ['~1960', '1980'])?.points).toBe(-18)
   })
@@ -102,7 +102,7 @@ describe('one word that tells', () => {
     expect(scoreOf('Suharto', 'Suharto')).toBe(100)
   })
 
-  test('is the whole name beside the same particles', () => expect(scoreOf('al Suharto', 'al Suharto')).toBe(100))
+  test('is the whole name next to the same particles', () => expect(scoreOf('al Suharto', 'al Suharto')).toBe(100))
 
   test('is less where another word is missing, added or near', () => {
     const twoWords = scoreOf('Ivan Suharta', 'Ivan Suharto')
@@ -152,11 +152,11 @@ describe('a person with a name of one word', () => {
     ['Suharta Wibowo', 'Suharto', 'another word'],
     ['Li Wibowo', 'Li', 'two letters'],
     ['Suharto Wibowo', 'Suharto Santoso', 'two words each'],
-  ])('is no hit: %s, listed as %s (%s)', (name, listed) => {
+  ])('isn’t a hit: %s, listed as %s (%s)', (name, listed) => {
     expect(hitsOf(name, listed, { ...date, ...country })).toEqual([])
   })
 
-  test('is no hit if it is a company', () => {
+  test('isn’t a hit if it is a company', () => {
     const company = screeningOf({ ...entry(['Suharto'], 'organization'), countries: ['ID'] })
     expect(company.screen({ name: 'Suharto Wibowo', kind: 'organization', country: 'ID' }, 75).hits).toEqual([])
   })

@@ -1,4 +1,4 @@
-// The duty over a real store, with its real processes: a list is fetched, people who hand in are compared, a changed list
+// The duty over a real store, with its real processes: a list is fetched, people who submit are compared, a changed list
 // compares the verified ones again, and whatever goes wrong leaves what was there.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Zone } from '../../src/domain/document-zone.ts'
@@ -77,7 +77,7 @@ const move = (sessionId: string, to: SessionStatus, change: Partial<StatusChange
   moveUnchecked(identity, { organizationId, sessionId }, to, change)
 const complete = async (sessionId: string) => (await move(sessionId, 'completed')).session.status
 const clear = (sessionId: string) => clearHits(identity, organizationId, sessionId)
-/** Hands in again with other fields. */
+/** Submits again with other fields. */
 const resubmit = async (sessionId: string, fields: EvidenceFields): Promise<void> => {
   await move(sessionId, 'retry')
   typed.set(sessionId, fields)
@@ -101,7 +101,7 @@ const statesOf = async (sessionId: string) => (await hitsOf(sessionId)).map(({ s
 const LIST =
   'id,kind,name,aliases,birth_dates,countries\np1,person,Ivan Petrovich Primerov,Ivan Primerov,1966-04-28,RU\n'
 
-describe('people who hand in', () => {
+describe('people who submit', () => {
   test('are compared with the lists, and a hit names the version that it was found in', async () => {
     await importList('own', LIST)
     const hitId = await handIn({ fullName: 'Иван Примеров', birthDate: '1966-04-28', country: 'RU' })
@@ -113,7 +113,7 @@ describe('people who hand in', () => {
     expect(hit?.versionId).toBe(list?.version?.id ?? 'none')
     expect((await checkOf(cleanId))?.outcome).toBe('passed')
     expect(await hitsOf(cleanId)).toEqual([])
-    // Whoever decides, an operator or an external decider, uses this function.
+    // Operators and external deciders use this function.
     await expect(complete(hitId)).rejects.toThrow(/list or screener hit is open/)
     expect(await complete(cleanId)).toBe('completed')
   })

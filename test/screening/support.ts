@@ -1,4 +1,4 @@
-// What the tests of screening share: lists in memory, and changes of sessions whose checks are really made.
+// Shared by the tests of screening: lists in memory, and changes of sessions whose checks are really made.
 import { readFileSync } from 'node:fs'
 import type { Zone } from '../../src/domain/document-zone.ts'
 import type { SessionStatus, StatusChange } from '../../src/domain/session.ts'

@@ -1,4 +1,4 @@
-// Connected wallets against real lists of the store and a screener over real HTTP: when somebody hands in, when a list
+// Connected wallets against real lists of the store and a screener over real HTTP: when a person submits, when a list
 // changes, and when the screener is away.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { WalletAddress } from '../../src/domain/address.ts'
@@ -22,7 +22,7 @@ let organizationId = ''
 let service: ScreeningService
 let lists: ReturnType<typeof createServedLists>
 let screener: ReturnType<typeof Bun.serve>
-/** What the screener answers; null: it is broken. */
+/** The screener’s answer; null if it is broken. */
 let verdictOf: (address: string, chain: string) => object | null = () => ({ flagged: false })
 let asked = 0
 let runDue: () => Promise<number>
@@ -160,7 +160,7 @@ const isHit = (sessionId: string) => until(async () => (await hitsOf(sessionId))
 describe('the wallets of a session', () => {
   test('are looked up in the shared lists of sanctioned people and the organization’s deny list, and a listed one is a hit', async () => {
     await sanction([evmWallet(1), SOLANA_WALLET])
-    // To be on any other shared list is no reason for a look.
+    // To be on any other shared list isn’t a reason for a look.
     await list(null, 'partners', evmWallet(3))
     await list(organizationId, 'deny', evmWallet(2))
     await list(organizationId, 'allow', evmWallet(3))
