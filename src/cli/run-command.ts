@@ -1,4 +1,4 @@
-// Runs a command of a table: parses its words, prints help, and converts errors to a line and an exit code.
+// Runs a command from a command table: parses arguments, prints help, and converts an error to a message and an exit code.
 
 import { ModuleLeftOutError } from '../admin/errors.ts'
 import type { Open, Opened } from '../command-line/admin-client.ts'

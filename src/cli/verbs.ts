@@ -13,7 +13,7 @@ const CORE: Readonly<Record<string, string>> = {
   'screener-stub': 'Run a stub screener for trials',
   migrate: 'Copy a SQLite or PostgreSQL database to another database',
   doctor: 'Check chains, registries, attesters, the machine, the store and backups',
-  plan: 'Measure this machine and recommend processes, workers and nodes for a rate',
+  plan: 'Benchmark this machine and recommend numbers of processes, workers and nodes for a request rate',
   sbom: 'Print the software bill of materials (CycloneDX)',
   settings: 'List all settings of the service with their defaults',
   completion: 'Print a completion script for bash, zsh or fish',

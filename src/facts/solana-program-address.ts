@@ -18,8 +18,8 @@ const isOnCurve = (bytes: Uint8Array): boolean => {
 }
 
 /**
- * @param program base58 @param seeds at most 15 of at most 32 bytes @returns base58 @throws Error if no bump yields an
- * address, which is true for about one of 2^256 seeds
+ * @param program base58 @param seeds at most 15, each at most 32 bytes @returns base58 @throws Error if no bump yields an
+ * address, which happens for about one in 2^256 seeds
  */
 export const programAddress = (program: string, seeds: readonly Uint8Array[]): string => {
   const programId = bs58.decode(program)

@@ -7,7 +7,7 @@ import { type ChainRegistry, plausiblePolicyId } from './registry.ts'
 
 export const MAINNET_GENESIS_HASH = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d'
 
-/** A supermajority of the stake has voted for such a block. */
+/** `confirmed`: a supermajority of the stake has voted for the block. */
 const CONFIRMED = { encoding: 'base64', commitment: 'confirmed' } as const
 
 const discriminator = (account: string): Buffer =>

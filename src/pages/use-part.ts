@@ -7,7 +7,7 @@ type LoadingPart<Properties> =
   | { readonly state: 'failed'; readonly retry: () => void }
   | { readonly state: 'loaded'; readonly part: ComponentType<Properties> }
 
-/** Loads a component once for all users. `preload` loads it in advance. */
+/** Returns a hook that loads a component when it is first shown. `preload` loads it in advance. */
 export const partLoader = <Properties>(load: () => Promise<ComponentType<Properties>>) => {
   let known: ComponentType<Properties> | null = null
   const loadAndKeep = async (): Promise<ComponentType<Properties>> => {

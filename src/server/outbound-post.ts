@@ -12,7 +12,7 @@ export class OutboundFailedError extends DetailedError {}
 
 export interface OutboundGuard {
   parseUrl(text: string): URL
-  /** Rejects names with an address that is not allowed. */
+  /** Rejects host names that resolve to a disallowed address. */
   readonly lookup: LookupFunction
 }
 

@@ -15,7 +15,10 @@ export interface Statements {
   readonly queryLong?: Statements['query'] | undefined
   /** Runs the few reads that all decisions of a process depend on. Absent if reads never wait for a connection. */
   readonly queryReserved?: Statements['query'] | undefined
-  /** Runs lookups without an API key, few at once, so that guesses delay no other reads. @throws QueueFullError */
+  /**
+   * Runs lookups for requests that have no API key, a few at a time, so that guesses don't delay other reads.
+   * @throws QueueFullError
+   */
   readonly queryUnidentified?: Statements['query'] | undefined
 }
 

@@ -33,7 +33,7 @@ interface ClaimPlace {
 
 /** Unix seconds. After a forward jump of the wall clock, both times stay behind it for a while. */
 export interface ClaimTimes {
-  /** Holders of claims that expired by then have stopped working. */
+  /** Requests whose claims expired by this time have ended. */
   readonly endedBySeconds: number
   /** Signatures that expired by then are unusable, and claims kept until then can be deleted. */
   readonly unusableBySeconds: number

@@ -134,7 +134,7 @@ export const isUpToDate = async (
 /** First schema with the table `live_processes`. */
 const SHARED_SCHEMA = 9
 
-/** Returns whether a missing migration breaks a rule for the programs that use the database now. */
+/** Returns whether a pending migration is incompatible with older processes that may still use the database. */
 export const endsOlderPrograms = async (
   database: Database,
   migrations: readonly Migration[] = MIGRATIONS,

@@ -137,7 +137,7 @@ test('a fork is refused: a longer history, one of the same size, and tiles that 
 
   const { size } = openCheckpoint(before, TEST_SIGNER.key)
   writeFileSync(join(published, 'checkpoint'), signCheckpoint({ size, root: Buffer.alloc(32, 1) }, TEST_SIGNER))
-  expect((await witness()).out).toContain(`the log has two histories of ${size} lines`)
+  expect((await witness()).out).toContain(`the log has two different histories with ${size} lines`)
   expect(evidence()).toHaveLength(2)
 
   replacePublished(honest)

@@ -30,7 +30,7 @@ export interface TokenFailure {
   readonly detail: string
 }
 
-/** Indexes of Int32 words: sequence of the last answered request, whether it failed, and length of the answer. */
+/** Indexes of Int32 words: sequence number of the last answered request, failure flag, and length of the answer. */
 export const ANSWERED = 0
 export const FAILED = 1
 export const LENGTH = 2

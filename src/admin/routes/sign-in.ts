@@ -153,7 +153,7 @@ export const SIGN_IN_ROUTES = [
     alone: 'own-sign-in',
     summary: 'Use a one-time link',
     description:
-      'Creates the first account (`name` and `email` are required), accepts an invitation, or sets a new password. Signs in the account, unless it requires a second factor. A recovery ends the account’s other sessions.',
+      'Creates the first account (`name` and `email` are required), accepts an invitation, or sets a new password. Signs the user in, unless the account requires a second factor. A recovery ends the account’s other sessions.',
     body: closed({
       token: Type.String({ minLength: 1, maxLength: 100 }),
       password: PASSWORD,

@@ -97,7 +97,7 @@ export const WEBHOOK_MESSAGE_ROUTES = [
     access: ORGANIZATION_ADMIN,
     alone: 'notifies',
     summary: 'Resend dead messages, oldest first',
-    description: `Resends at most ${MESSAGES_AT_ONCE} per request, endpoint by endpoint. Repeat the request while the response contains this number.`,
+    description: `Resends at most ${MESSAGES_AT_ONCE} messages per request, one endpoint after another. If the response contains this number, repeat the request.`,
     body: closed({}),
     answer: closed({ messages: Type.Integer() }),
     handle: ({ organization, write }) =>

@@ -27,7 +27,7 @@ const attempt = async (check: string, subject: string, step: () => Promise<strin
   }
 }
 
-/** Opens each keystore, and erases its key again. */
+/** Opens each keystore, then erases the decrypted key. */
 const inspectKeystores = async (config: Config, folder: DataFolder, store: Store): Promise<readonly Finding[]> => {
   const passphrases = async () => readPassphrases(locatePassphrase(config, folder, false).source)
   const passphrase = await attempt('secret', 'passphrase', async () => {

@@ -37,7 +37,7 @@ export interface ProviderEndpointDependencies {
   readonly endpoints: Pick<WebhookEndpointStore, 'findDecider'>
   readonly secretsOf: EndpointSecrets
   readonly findSession: (organizationId: string, sessionId: string) => Promise<SessionState | null>
-  /** Records the message and makes the change atomically. Null for a message processed before. */
+  /** Records the message and makes the change atomically. Returns null if the message was already processed. */
   readonly decide: (message: ProviderMessage, change: StatusChange) => Promise<SessionState | null>
   /** Returns false for a message processed before. */
   readonly spend: (message: ProviderMessage) => Promise<boolean>

@@ -11,7 +11,10 @@ export interface ResolvedTarget extends Target {
   readonly shadowRequires: readonly OptionalField[]
 }
 
-/** Reads one organization's row, except `loadRevision`. Rejects if the store is unavailable: not "not found". */
+/**
+ * Each method except `loadRevision` reads one organization's row. If the store is unavailable, the promise rejects
+ * instead of resolving to null.
+ */
 export interface PolicySource {
   loadProjectTarget(organizationId: string, verificationHash: string): Promise<TargetRecord | null>
   /** `address`: canonical, of the contract or program. */

@@ -68,7 +68,10 @@ const selectDead = (organizationId: string): Expression => sql`SELECT id FROM we
   WHERE organization_id = ${organizationId} AND ${inUse(organizationId)} AND state = 'dead'
   ORDER BY endpoint_id, created_at_seconds, id LIMIT ${MESSAGES_AT_ONCE}`
 
-/** Marks a batch of waiting messages as dead. Returns their number. @param endpoints selects the endpoints' ids */
+/**
+ * Marks a batch of waiting messages as dead. Returns their number.
+ * @param endpoints SQL query that selects the endpoint ids
+ */
 export const endMessages = (
   scope: Pick<TableScope, 'execute' | 'nowSeconds'>,
   endpoints: string,

@@ -19,7 +19,7 @@ export interface Action<Specs extends FieldSpecs = FieldSpecs, Answer = unknown>
   readonly label: string
   readonly icon?: IconName
   readonly danger?: boolean
-  /** Title of the dialog; without title and fields, the action runs immediately. */
+  /** Title of the dialog. Without a title or fields, the action runs immediately. */
   readonly title?: string
   /** Consequences, and whether the action can be undone. */
   readonly text?: ComponentChildren

@@ -47,7 +47,7 @@ const LIFT_MAX = 10.5
 const DIVIDED_SIMILARITY_MIN = 0.9
 /** Points for a one-word name that the other name contains, if date or country match. */
 const ONLY_WORD_POINTS = 73
-/** Minimum points of date and country: a rare word requires the country, a common word the year. */
+/** Minimum points from date and country: a rare word requires a matching country, a common word a matching year. */
 const ONLY_WORD_NARROWING_MIN = { rare: 2, common: 4 } as const
 /** Maximum hits. More hits are reported as a problem, because the correct hit may be dropped. */
 const HITS_MAX = 50

@@ -45,7 +45,7 @@ export const judgeHead = async (
   if (head.size === known.size) {
     return Buffer.compare(head.root, known.root) === 0
       ? { kind: 'unchanged', head }
-      : { kind: 'refused', reason: `the log has two histories of ${head.size} lines`, evidence: true }
+      : { kind: 'refused', reason: `the log has two different histories with ${head.size} lines`, evidence: true }
   }
   const path = await proveConsistency(readTiles(head.size), known.size, head.size).catch((error: unknown) => {
     throw error instanceof TileTooShortError ? new TilesMissingError() : error
