@@ -32,8 +32,8 @@ export interface ProcessRegistryDependencies {
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly time: SharedTime
   readonly after: Timers['after']
-  /** Called once this process beats again after the others counted it as stopped. */
-  readonly onReturn: () => void
+  /** Called once this process beats again after the others counted it as stopped; if it rejects, after the next beat. */
+  readonly onReturn: () => Promise<void>
   readonly onError: (error: unknown) => void
 }
 
@@ -55,6 +55,7 @@ export const createProcessRegistry = (dependencies: ProcessRegistryDependencies)
   let cancel: (() => void) | undefined
   let cancelListening: (() => void) | undefined
   let stopped = false
+  let wasGone = false
   // A variable, because every request reads it.
   let count = 1
 
@@ -67,7 +68,7 @@ export const createProcessRegistry = (dependencies: ProcessRegistryDependencies)
     beats += 1
     await table.beat({ id, name, beat: beats, clockMs: time.nowMs(), modules })
     const rows = await table.list()
-    const wasGone = clock.monotonicMs() - lastReadMs >= GONE_MS
+    wasGone ||= clock.monotonicMs() - lastReadMs >= GONE_MS
     lastReadMs = clock.monotonicMs()
     const there = new Set(rows.map((row) => row.id))
     for (const known of [...seen.keys()]) if (!there.has(known)) seen.delete(known)
@@ -77,7 +78,12 @@ export const createProcessRegistry = (dependencies: ProcessRegistryDependencies)
       if (seen.get(row.id)?.beat !== row.beat) seen.set(row.id, { beat: row.beat, atMs: lastReadMs })
     }
     count = living().length
-    if (wasGone) onReturn()
+    if (!wasGone) return
+    wasGone = false
+    void onReturn().catch((error: unknown) => {
+      wasGone = true
+      onError(error)
+    })
   }
 
   const beat = (): Promise<void> => {

@@ -3,6 +3,7 @@
 import { followChanges } from '../cluster/change-followers.ts'
 import { createOrganizationShares } from '../cluster/organization-numbers.ts'
 import type { ServicePlace } from '../cluster/place.ts'
+import { createRuleCheck } from '../cluster/rule-check.ts'
 import type { Config } from '../config/config.ts'
 import { createEvidenceFiles } from '../identity/evidence/evidence-files.ts'
 import { createDetailsReader } from '../identity/evidence/typed-fields.ts'
@@ -27,9 +28,7 @@ import { isFirstStart, prepareQuickstart } from '../setup/quickstart.ts'
 import { locateStore, rememberStore } from '../setup/store-location.ts'
 import { readListenerTls } from '../setup/tls-files.ts'
 import { readPassphrase } from '../signing/passphrase.ts'
-import { StoreUnusableError } from '../store/errors.ts'
-import { requireSameModules } from '../store/live-processes.ts'
-import { openStore, type Store } from '../store/store.ts'
+import { openStore } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { createOrganizationLatency } from '../telemetry/request-metrics.ts'
 import { createFacts } from './facts-service.ts'
@@ -45,16 +44,6 @@ const { after } = systemTimers
 
 const namesOf = (config: Config): readonly string[] => [...config.modules].sort()
 
-/** @throws StoreUnusableError while another process of the deployment runs different modules */
-const compareModules = (
-  store: Pick<Store, 'liveProcesses'>,
-  config: Config,
-  modules: readonly Module[],
-): Promise<void> => {
-  const known = modules.map(({ name }) => name)
-  return requireSameModules(store.liveProcesses, { running: namesOf(config), known }, { wait: Bun.sleep })
-}
-
 const endProcess = (): void => {
   process.kill(process.pid, 'SIGTERM')
 }
@@ -63,7 +52,7 @@ const openStorage = async (
   config: Config,
   log: Logger,
   isFirst: boolean,
-  modules: readonly Module[],
+  known: readonly string[],
   closers: Closers,
 ) => {
   const folder = dataFolderAt(config.dataDir)
@@ -86,7 +75,14 @@ const openStorage = async (
     longReads: 'separate-thread',
   })
   closers.add(store.close)
-  await compareModules(store, config, modules)
+  const ruleCheck = createRuleCheck({
+    store,
+    modules: { running: namesOf(config), known },
+    wait: Bun.sleep,
+    log,
+    endProcess,
+  })
+  await ruleCheck.requireSameRules()
   if (isFirst) await rememberStore(folder, target)
   if (isFirst && config.serve.has('attestation')) await rememberSources(store, config)
   const passphrase = config.serve.has('attestation')
@@ -110,7 +106,7 @@ const openStorage = async (
     demo: !config.noDemo,
   })
   const organizationKeys = await prepareOrganizationKeys(config, folder, store)
-  return { folder, tls, target, store, passphrase, urls, quickstart, organizationKeys }
+  return { folder, tls, target, store, ruleCheck, passphrase, urls, quickstart, organizationKeys }
 }
 
 /** @throws SettingInvalidError, StoreUnusableError, WorkersUnusableError, each with one line for the operator */
@@ -122,7 +118,8 @@ export const openService = async (
   closers: Closers,
 ) => {
   const isFirst = index === 0
-  const storage = await openStorage(config, log, isFirst, modules, closers)
+  const known = modules.map(({ name }) => name)
+  const { ruleCheck, ...storage } = await openStorage(config, log, isFirst, known, closers)
   const { folder, store, target } = storage
   if (isFirst) {
     const leftOut = leftOutModules(modules, config).map(({ name }) => name)
@@ -199,16 +196,7 @@ export const openService = async (
   const sharing = createSharing({
     store,
     modules: namesOf(config),
-    onReturn: () => {
-      void compareModules(store, config, modules).catch((error: unknown) => {
-        if (!(error instanceof StoreUnusableError)) {
-          log.warn('could not compare the modules of the processes', { error })
-          return
-        }
-        log.error('this process ends', { reason: error.detail })
-        endProcess()
-      })
-    },
+    onReturn: ruleCheck.endUnlessSameRules,
     clock,
     log,
     index,
@@ -217,7 +205,7 @@ export const openService = async (
   closers.add(sharing.stop)
   await sharing.join()
   // Another process may have started at the same time.
-  await compareModules(store, config, modules)
+  await ruleCheck.requireSameRules()
   const latency = createOrganizationLatency()
   store.upkeep.start({
     takeUses: authenticator.takeUses,

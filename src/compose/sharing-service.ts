@@ -22,7 +22,7 @@ interface SharingDependencies {
   /** Names of the running modules, sorted. */
   readonly modules: readonly string[]
   /** Called once this process beats again after the others counted it as stopped. */
-  readonly onReturn: () => void
+  readonly onReturn: () => Promise<void>
   readonly clock: Clock
   readonly timers: Pick<Timers, 'after'>
   readonly log: Pick<Logger, 'info' | 'warn'>

@@ -72,7 +72,7 @@ export const findUsers = async (database: Database, options: InUseOptions): Prom
   return live.map(({ name }) => name)
 }
 
-interface ProcessModules {
+export interface ProcessModules {
   /** Sorted names. */
   readonly running: readonly string[]
   /** Names of all modules of this version. */

@@ -107,6 +107,16 @@ const readHistory = async (statements: Statements, migrations: readonly Migratio
   return { applied, worksWith: unknown.length === 0 ? null : await readWorksWith(statements, unknown) }
 }
 
+/** @throws StoreUnusableError if the database is newer or its history differs */
+export const requireKnownSchema = async (
+  statements: Statements,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<readonly AppliedRow[]> => {
+  const history = await readHistory(statements, migrations)
+  refuseForeignHistory(history, migrations)
+  return history.applied
+}
+
 export const wasMigrated = async (database: Database): Promise<boolean> => {
   try {
     return (await readApplied(database)).length > 0
@@ -121,9 +131,7 @@ export const isUpToDate = async (
   migrations: readonly Migration[] = MIGRATIONS,
 ): Promise<boolean> => {
   try {
-    const history = await readHistory(database, migrations)
-    refuseForeignHistory(history, migrations)
-    return history.applied.length >= migrations.length
+    return (await requireKnownSchema(database, migrations)).length >= migrations.length
   } catch (error) {
     // The table is missing before first startup. Any other cause is reported when creating the table fails.
     if (error instanceof StoreStatementError) return false
@@ -179,9 +187,8 @@ export const migrate = async (
   for (const migration of migrations) {
     await inTurn(async (transaction) => {
       // Another process may have applied it in the meantime.
-      const history = await readHistory(transaction, migrations)
-      refuseForeignHistory(history, migrations)
-      if (history.applied.some((row) => row.number === migration.number)) return
+      const applied = await requireKnownSchema(transaction, migrations)
+      if (applied.some((row) => row.number === migration.number)) return
       for (const statement of migration.statements(schemaWords)) await transaction.execute(adapt(statement))
       await transaction.execute(
         'INSERT INTO schema_migrations (number, name, content_hash, applied_at_seconds) VALUES (?, ?, ?, ?)',

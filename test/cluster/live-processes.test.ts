@@ -7,7 +7,12 @@ import { createTurnedTime, type TurnedTime } from '../support/turned-time.ts'
 
 const temporary = storeOfTest(openTemporaryStore)
 
-const registry = (id: string, time: TurnedTime, broken = () => false, onReturn: () => void = () => undefined) => {
+const registry = (
+  id: string,
+  time: TurnedTime,
+  broken = () => false,
+  onReturn = async (): Promise<void> => undefined,
+) => {
   const shared = createSharedTime(time)
   const table = temporary.store.liveProcesses
   const parts = createProcessRegistry({
@@ -78,11 +83,12 @@ test('no process counts as stopped while the store is unavailable', async () => 
   for (const process of [one, two]) await process.stop()
 })
 
-test('a process that beats again after the others counted it as stopped is notified once', async () => {
+test('a process that beats again after the others counted it as stopped checks once, and again if that fails', async () => {
   const time = createTurnedTime()
   let returns = 0
-  const one = registry('1', time, undefined, () => {
+  const one = registry('1', time, undefined, async () => {
     returns += 1
+    if (returns === 2) throw new Error('no store')
   })
   await one.start()
   await time.advance(4_000)
@@ -92,6 +98,9 @@ test('a process that beats again after the others counted it as stopped is notif
   time.freeze(GONE_MS)
   await time.advance(4_000)
   expect(returns).toBe(1)
+  time.freeze(GONE_MS)
+  await time.advance(8_000)
+  expect(returns).toBe(3)
   await one.stop()
 })
 

@@ -43,7 +43,7 @@ const createDeployment = () => {
         store: counted,
         index: 0,
         modules: [],
-        onReturn: () => undefined,
+        onReturn: async () => undefined,
         clock: time,
         timers: time,
         log,
