@@ -11,6 +11,7 @@ import { openDecisionTreeReader } from '../../src/modules/transparency/store/ope
 import { readHeadFile, readShippedHead } from '../../src/modules/transparency/verify/tree-heads.ts'
 import {
   attestation,
+  manualClock,
   openTestSegment,
   readLines,
   removeTemporaryDirectories,
@@ -133,6 +134,18 @@ test('submitted lines that wait for the next head count as newer, whatever segme
   expect(await verify()).toMatchObject({ code: 0, out: expect.stringMatching(/, 4 newer than its head: ok\n$/) })
 })
 
+test('all files of a worker that ended before the first later file may be archived', async () => {
+  rmSync(log('w01'), { recursive: true })
+  const writer = openTestSegment(log(), { maxBytes: 1_000, clock: manualClock(Date.UTC(2027, 0, 1)) })
+  for (const number of [20, 21]) writer.append([attestation(number)])
+  writer.close()
+  await makeHead()
+  expect(await verify('--archived-before', '2026-12-01')).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('elsewhere: ok'),
+  })
+})
+
 test('a valid log returns 0, with the numbers of compared and of newer lines', async () => {
   const sound = await verify()
   expect(sound.code).toBe(0)
@@ -178,6 +191,30 @@ describe('verification detects', () => {
     await expectProblem(/the file is missing/, '--archived-before', '2026-01-01')
     const archived = await verify('--archived-before', '2027-01-01')
     expect([archived.code, archived.out]).toEqual([0, expect.stringContaining('elsewhere: ok')])
+  })
+
+  /** Gives rows names of 2019, as an attacker can. */
+  const dateBack = (...places: readonly (readonly [slot: string, name: string])[]): void =>
+    changeTables(
+      ...places.map(
+        ([slot, name]) =>
+          `UPDATE decision_tree_segments SET segment = '20190101T000000.000Z${name.slice(20)}' WHERE slot = '${slot}' AND segment = '${name}'`,
+      ),
+    )
+
+  test('a removed file that the tables date back, by the next file’s header', async () => {
+    const [first = ''] = segmentNames(log())
+    rmSync(log('w00', first))
+    dateBack(['w00', first])
+    await expectProblem(/tree PROBLEM: "w00\/2019\S+: the file is missing/, '--archived-before', '2020-01-01')
+  })
+
+  test('a worker’s removed folder that the tables date back, by the headers of other workers', async () => {
+    const names = segmentNames(log(), 'w01')
+    rmSync(log('w01'), { recursive: true })
+    dateBack(...names.map((name) => ['w01', name] as const))
+    await expectProblem(/tree PROBLEM: "w01\/2019\S+: the file is missing/, '--archived-before', '2020-01-01')
+    await expectProblem(/tree PROBLEM: "w01\/2019\S+: the file is missing/, '--archived-before', '2099-01-01')
   })
 
   test('a truncated log', async () => {

@@ -2,7 +2,13 @@
 import { join } from 'node:path'
 import { DecisionLineMalformedError } from '../../../decision-log/errors.ts'
 import { forEachLine } from '../../../decision-log/forwards.ts'
-import { listSegments, listSlots, parseSegmentName, type SegmentName } from '../../../decision-log/segment-name.ts'
+import {
+  listSegments,
+  listSlots,
+  parseSegmentName,
+  type SegmentName,
+  stampOf,
+} from '../../../decision-log/segment-name.ts'
 import { firstHeader } from '../../../decision-log/verify.ts'
 import type { TreeSegment, TreeSpan } from '../store/types.ts'
 import { HASH_BYTES, leafHashOf } from '../tree/hash.ts'
@@ -35,7 +41,7 @@ export interface LogComparison {
   readonly found: Findings
   /** Whether the log is a copy, which may lack the latest lines. */
   readonly mayBeBehind: boolean
-  /** Segments with an older timestamp in their name may have been archived. */
+  /** Missing segments may have been archived if the headers of present segments show that they are older. */
   readonly archivedBefore: string | null
   readonly namesNodes: boolean
   readonly onChunk: (bytes: number) => void
@@ -176,10 +182,20 @@ export const createLogComparison = (options: LogComparison) => {
   return async (directory: string, places: readonly TakenPlace[]): Promise<void> => {
     const bySlot = Map.groupBy(places, ({ slot }) => slot)
     const present = listSlots(directory)
+    const missing: {
+      readonly name: string
+      readonly spans: readonly TreeSpan[]
+      readonly archivedEnd: number | undefined
+      readonly mayBeUncopied: boolean
+    }[] = []
+    // First header that isn't older; it bounds the leaves of workers without a file.
+    let firstLater: number | undefined
     for (const slot of [...new Set([...present, ...bySlot.keys()])].sort()) {
       // The tables also name slots, which must not lead to files outside the log.
       const files = present.includes(slot) ? listSegments(join(directory, slot)) : []
       const held = Map.groupBy(bySlot.get(slot) ?? [], ({ segment }) => segment)
+      // Header whose previous segment is older, like all before it.
+      let archivedEnd: number | undefined
       const lastHeld = Math.max(-1, ...[...held.keys()].map((name) => parseSegmentName(name)?.number ?? -1))
       for (const [index, file] of files.entries()) {
         const placesOfFile = held.get(file.name) ?? []
@@ -194,6 +210,13 @@ export const createLogComparison = (options: LogComparison) => {
           const nextPlaces = held.get(next?.name ?? '') ?? []
           const isNextHeld = next !== undefined && next.number <= lastHeld
           await compareSegment(directory, taken, { next, nextPlaces, isNextHeld })
+          const header = firstHeader(join(directory, slot, file.name))
+          const start = taken.flatMap(({ spans }) => spans).find(({ startByte }) => startByte === 0)
+          if (archivedBefore === null || header === null || start === undefined) continue
+          if (stampOf(header.at) >= archivedBefore)
+            firstLater = Math.min(firstLater ?? start.firstLeaf, start.firstLeaf)
+          const before = parseSegmentName(header.previous_segment ?? '')
+          if (before !== null) archivedEnd = before.stamp < archivedBefore ? start.firstLeaf : (archivedEnd ?? 0)
         } else {
           const { length } = await readLines(join(directory, slot, file.name), onChunk)
           if (file.number < lastHeld && length > 0)
@@ -201,24 +224,29 @@ export const createLogComparison = (options: LogComparison) => {
           else found.newer += length
         }
       }
-      let newest = { number: files.at(-1)?.number ?? -1, report: '' }
+      const numberOf = ({ segment }: TakenPlace): number => parseSegmentName(segment)?.number ?? -1
+      const absent: { place: TakenPlace; spans: readonly TreeSpan[] }[] = []
       for (const place of [...held.values()].flat()) {
-        const lines = linesOf(await readSpans(place))
-        const { stamp, number } = parseSegmentName(place.segment) ?? { stamp: '', number: -1 }
-        if (lines === 0) continue
-        if (archivedBefore !== null && stamp < archivedBefore) {
-          found.elsewhere += lines
-          continue
-        }
-        const node = namesNodes ? `${place.node}/` : ''
-        const report = `${node}${slot}/${place.segment}: the file is missing, with ${lines} lines that the tree contains`
-        if (mayBeBehind && number > newest.number) {
-          if (newest.report !== '') found.problems.push(newest.report)
-          newest = { number, report }
-        } else found.problems.push(report)
+        const spans = await readSpans(place)
+        if (linesOf(spans) > 0) absent.push({ place, spans })
       }
       // A file is copied with its first decision.
-      if (newest.report !== '') found.warnings.push(`${newest.report}: not copied yet, or removed`)
+      const newest = mayBeBehind ? Math.max(...absent.map(({ place }) => numberOf(place))) : Number.POSITIVE_INFINITY
+      for (const { place, spans } of absent) {
+        const name = `${namesNodes ? `${place.node}/` : ''}${slot}/${place.segment}`
+        const number = numberOf(place)
+        const mayBeUncopied = number === newest && number > (files.at(-1)?.number ?? -1)
+        missing.push({ name, spans, archivedEnd, mayBeUncopied })
+      }
+    }
+    for (const { name, spans, archivedEnd, mayBeUncopied } of missing) {
+      // Not the timestamps of the names, which an attacker can change: headers are leaves, and leaves are in order.
+      const end = archivedEnd ?? firstLater ?? 0
+      const lines = linesOf(spans)
+      const report = `${name}: the file is missing, with ${lines} lines that the tree contains`
+      if (spans.every(({ firstLeaf, leaves }) => firstLeaf + leaves <= end)) found.elsewhere += lines
+      else if (mayBeUncopied) found.warnings.push(`${report}: not copied yet, or removed`)
+      else found.problems.push(report)
     }
   }
 }

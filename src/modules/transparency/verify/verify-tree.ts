@@ -24,7 +24,7 @@ export interface VerifyTreeOptions {
   readonly logs: readonly { readonly node: string | null; readonly directory: string }[]
   /** Whether the logs are copies, which may lack the latest lines. */
   readonly mayBeBehind: boolean
-  /** Segments with an older timestamp in their name may have been archived. */
+  /** Missing segments may have been archived if the headers of present segments show that they are older. */
   readonly archivedBefore: string | null
   readonly onChunk?: (bytes: number) => void
 }

@@ -52,7 +52,9 @@ export const listenForHeads = (
     if (judged.isFork && before !== null && !hasEvidence) {
       hasEvidence = true
       const file = await state.keepEvidence(before, body.slice(body.indexOf('\n\n') + 2))
-      stderr(`refused: the log has two different histories with ${judged.size} lines; both signed heads are in ${file}\n`)
+      stderr(
+        `refused: the log has two different histories with ${judged.size} lines; both signed heads are in ${file}\n`,
+      )
     }
     return new Response(`${judged.size}\n`, { status: 409, headers: { 'content-type': 'text/x.tlog.size' } })
   }
