@@ -1,5 +1,5 @@
-// `countersign backup`, even while the service runs. The database is copied first, so that the backup has all files
-// that the database names.
+// `countersign backup`, even while the service runs. Evidence is copied before and after the database, so that the
+// backup has all files that its database names.
 import { randomBytes } from 'node:crypto'
 import { closeSync, existsSync, openSync, readdirSync, statSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
@@ -140,7 +140,6 @@ const describeSecrets = (folder: DataFolder): string => {
 
 /** Accepts files whose evidence was erased after the database was copied. @throws CommandFailedError for other files */
 const requireErased = async (names: readonly string[], source: StoreTarget, folder: string): Promise<void> => {
-  if (names.length === 0) return
   const database = await openCopySource(source)
   try {
     for (const name of names) {
@@ -155,6 +154,9 @@ const requireErased = async (names: readonly string[], source: StoreTarget, fold
     await database.close()
   }
 }
+
+/** Maximum further copies of the database while persons replace evidence. */
+const DATABASE_RETRIES = 3
 
 interface Choice {
   readonly withSecrets: boolean
@@ -180,22 +182,33 @@ const fill = async (
     }
   }
 
-  const database = join(into, 'countersign.db')
-  await copyDatabase(source, database)
-  const facts = describeSqlite(database)
-  const evidenceFiles = evidenceFilesOf(database)
-  await rename(database, `${database}.made`)
-  await copy(`${database}.made`, 'countersign.db')
-  await rm(`${database}.made`)
+  const copyEvidence = async (isNeeded: (name: string) => boolean): Promise<void> => {
+    const copied = new Set(files.map(({ path }) => path))
+    for (const name of filesIn(folder.evidence)) {
+      const path = `evidence/${name}`
+      if (isNeeded(name) && !copied.has(path)) await copy(join(folder.evidence, name), path)
+    }
+  }
+  const database = join(into, 'countersign.db.made')
+  const copyDatabaseAndEvidence = async (retries: number): Promise<ReturnType<typeof describeSqlite>> => {
+    await copyDatabase(source, database)
+    const facts = describeSqlite(database)
+    const needed = new Set(evidenceFilesOf(database))
+    await copyEvidence((name) => needed.has(name))
+    for (const { path } of files) needed.delete(basename(path))
+    if (needed.size === 0) return facts
+    await requireErased([...needed], source, folder.evidence)
+    // A person may have replaced new evidence, whose successor only a later copy of the database names.
+    if (retries === 0) return facts
+    await rm(database)
+    return copyDatabaseAndEvidence(retries - 1)
+  }
+  await copyEvidence(() => true)
+  const facts = await copyDatabaseAndEvidence(DATABASE_RETRIES)
+  await copy(database, 'countersign.db')
+  await rm(database)
 
   for (const name of filesIn(folder.keystores)) await copy(join(folder.keystores, name), `keystores/${name}`)
-  for (const name of filesIn(folder.evidence)) await copy(join(folder.evidence, name), `evidence/${name}`)
-  const copied = new Set(files.map(({ path }) => path))
-  await requireErased(
-    evidenceFiles.filter((name) => !copied.has(`evidence/${name}`)),
-    source,
-    folder.evidence,
-  )
   if (choice.withSecrets) {
     const secrets = dirname(folder.passphrase)
     for (const name of filesIn(secrets)) await copy(join(secrets, name), `secrets/${name}`)
