@@ -4,7 +4,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { auditHeadProblems } from '../../src/modules/transparency/service/audit-head.ts'
 import { signCheckpoint } from '../../src/modules/transparency/tree/checkpoint.ts'
-import { NoteInvalidError } from '../../src/modules/transparency/tree/note.ts'
+import { NoteInvalidError, verifierKeyOf } from '../../src/modules/transparency/tree/note.ts'
 import { openAuditHead, signAuditHead } from '../../src/modules/transparency/verify/audit-head.ts'
 import { createAuditKeeper } from '../../src/modules/transparency/worker/audit-keeper.ts'
 import { removeTemporaryDirectories, temporaryDirectory } from '../decision-log/fixtures.ts'
@@ -91,4 +91,16 @@ test('a truncated, rolled back or rewritten audit log is reported for each place
   } finally {
     await temporary.remove()
   }
+})
+
+test('a head that the same key signed under an earlier name is not ignored: only the name was changed', async () => {
+  const renamed = { ...TEST_SIGNER, key: verifierKeyOf(`${key.name}/0`, key.type, key.publicKey) }
+  const encoded = signAuditHead({ sequence: 9, hash: hashOf(9) }, renamed)
+  writeFileSync(file, encoded)
+  await expect(keeper().keep({ sequence: 3, hash: hashOf(3) })).rejects.toThrow(NoteInvalidError)
+  expect(readFileSync(file, 'utf8')).toBe(encoded)
+  const audit = { entryAt: async () => null, head: async () => null } as never
+  expect(await auditHeadProblems({ audit }, { key }, { auditHead: file }, null)).toEqual([
+    expect.stringContaining(`not signed by ${key.name}`),
+  ])
 })

@@ -408,3 +408,15 @@ test('the head of a finished log does not stop its successor', async () => {
   await oldTree.close()
   await newTree.close()
 })
+
+test('a log whose name was changed without a new key signs nothing', async () => {
+  const root = temporaryDirectory()
+  const { maker, tree, headFile } = await createTestMaker(root)
+  const renamed = { ...TEST_SIGNER, key: verifierKeyOf(`${key.name}/0`, key.type, key.publicKey) }
+  const before = signCheckpoint({ size: 9_000, root: Buffer.alloc(32) }, renamed)
+  await Bun.write(headFile, before)
+  appendTo(root, 0, 3)
+  await expect(maker.pass(true)).rejects.toThrow(TreeRolledBackError)
+  expect(await readHeadFile(headFile)).toBe(before)
+  await tree.close()
+})

@@ -25,7 +25,7 @@ export const auditHeadProblems = async (
     { where: 'the audit head next to the tree', encoded: (await tree?.auditHead()) ?? null },
   ]
   for (const { where, encoded } of heads) {
-    if (encoded === null || isOfOtherLog(encoded, key.name)) continue
+    if (encoded === null || isOfOtherLog(encoded, key)) continue
     try {
       const problem = await auditProblem(audit, openAuditHead(encoded, key))
       if (problem !== null) problems.push(`${where}: the audit log was truncated, rolled back or rewritten: ${problem}`)

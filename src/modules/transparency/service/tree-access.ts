@@ -36,7 +36,7 @@ export const openTreeAccess = async (options: TreeAccessOptions): Promise<TreeAc
   if (logKey === null) return null
   const stored = await store.deployment.read(STORED_HEAD)
   const inFile = await readHeadFile(folder.decisionTreeHead)
-  const isForeign = inFile !== null && isOfOtherLog(inFile, logKey.key.name)
+  const isForeign = inFile !== null && isOfOtherLog(inFile, logKey.key)
   if (isForeign) warnings.push(`${folder.decisionTreeHead}: the head belongs to another log and was not compared`)
   const shipped =
     shipTarget === null

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { isMissingFile, NamedError } from '../../../lib/named-error.ts'
 import { digestOf, type ShipTarget } from '../../../object-store/ship-target.ts'
 import { type Checkpoint, openCheckpoint, readCheckpoint, type TreeHead } from '../tree/checkpoint.ts'
-import { NoteInvalidError, type VerifierKey } from '../tree/note.ts'
+import { NoteInvalidError, parseNote, signatureOf, type VerifierKey, verifierKeyOf } from '../tree/note.ts'
 import { type ReadTiles, readRoot } from '../tree/prove.ts'
 
 /** The tree doesn't contain a signed head. `message` is one line for the operator. */
@@ -21,11 +21,13 @@ export const readHeadFile = async (path: string): Promise<string | null> => {
 
 /**
  * Returns whether a head of the tree or the audit log belongs to another log, for example before `begin-tree`
- * elsewhere.
+ * elsewhere. A log with the same key is not another log: whoever can write to the database can rename the log, but
+ * `begin-tree` also creates a key.
  */
-export const isOfOtherLog = (encoded: string, logName: string): boolean => {
+export const isOfOtherLog = (encoded: string, { name, type, publicKey }: VerifierKey): boolean => {
   try {
-    return ![logName, `${logName}/audit`].includes(readCheckpoint(encoded).origin)
+    const origin = readCheckpoint(encoded).origin.replace(/\/audit$/, '')
+    return origin !== name && signatureOf(parseNote(encoded), verifierKeyOf(origin, type, publicKey)) === null
   } catch (error) {
     if (error instanceof NoteInvalidError) return false
     throw error

@@ -20,7 +20,7 @@ export const createAuditKeeper = (options: {
 
   const readKept = async (): Promise<void> => {
     for (const encoded of [await readHeadFile(file), await tree.reader.auditHead()]) {
-      if (encoded === null || isOfOtherLog(encoded, key.name)) continue
+      if (encoded === null || isOfOtherLog(encoded, key)) continue
       const head = openAuditHead(encoded, key)
       if (head.sequence > (kept?.sequence ?? 0)) kept = head
     }

@@ -90,7 +90,7 @@ export const createTreeMaker = (options: TreeMakerOptions) => {
   const keep: KeepHead = async (head, readTiles) => {
     if (kept === undefined) {
       const inFile = await readHeadFile(headFile)
-      kept = inFile === null || isOfOtherLog(inFile, key.name) ? null : inFile
+      kept = inFile === null || isOfOtherLog(inFile, key) ? null : inFile
     }
     if (head.checkpoint === kept) return
     if (kept !== null) await requireHeld(kept, headFile, head, readTiles)
@@ -123,7 +123,7 @@ export const createTreeMaker = (options: TreeMakerOptions) => {
   const lead = async (): Promise<StoredHead> => {
     await checkHeads()
     const lost = await tree.reader.lostHead()
-    if (lost !== null && !isOfOtherLog(lost, key.name)) await requireHeld(lost, 'the head of another node')
+    if (lost !== null && !isOfOtherLog(lost, key)) await requireHeld(lost, 'the head of another node')
     while (await tree.writer.grow());
     while (await readLog(tree.writer.grow));
     onStep('grown')
