@@ -71,7 +71,7 @@ describe('a pass', () => {
     const { size } = openCheckpoint(first ?? '', key)
     expect([puts, openCheckpoint((await readHeadFile(headFile)) ?? '', key).size]).toEqual([1, size + 6])
     nowMs = 1_000
-    expect((await maker.pass(true))?.checkpoint).toBe((await readShippedHead(folder, key.name)) ?? '')
+    expect((await maker.pass(true))?.checkpoint).toBe((await readShippedHead(folder, key)) ?? '')
     await tree.close()
   })
 
@@ -110,7 +110,7 @@ describe('a pass', () => {
     const signed = openCheckpoint(head?.checkpoint ?? '', key)
     expect(hex(signed.root)).toBe(await expectedRoot(root))
     expect(await readHeadFile(headFile)).toBe(head?.checkpoint ?? null)
-    expect(await readShippedHead(shipped, key.name)).toBe(head?.checkpoint ?? null)
+    expect(await readShippedHead(shipped, key)).toBe(head?.checkpoint ?? null)
     await tree.close()
   })
 
@@ -219,7 +219,7 @@ test('after SIGKILL at each step, every head has its leaves, and each size has o
     expect(child.signalCode).toBe('SIGKILL')
     const { tree, shipped } = await createTestMaker(root)
     const head = await tree.reader.head()
-    const kept = [head?.checkpoint || null, await readHeadFile(headFile), await readShippedHead(shipped, key.name)]
+    const kept = [head?.checkpoint || null, await readHeadFile(headFile), await readShippedHead(shipped, key)]
     for (const checkpoint of kept.filter((each) => each !== null)) {
       const current = head ?? { size: 0, root: new Uint8Array(0) }
       expect(await headProblem(checkpoint, key, current, tree.reader.readTiles)).toBeNull()
@@ -290,7 +290,7 @@ describe('an older copy of the tables is not signed, because of', () => {
     const { maker, passOnly, tree, shipped } = await createTestMaker(root, { ship: { target, intervalMs: 0 } })
     await maker.pass(true)
     const size = (await tree.reader.head())?.size
-    const own = (await readShippedHead(shipped, key.name)) ?? ''
+    const own = (await readShippedHead(shipped, key)) ?? ''
     await shipHead(shipped, key.name, signCheckpoint({ size: 9_000, root: Buffer.alloc(32) }, TEST_SIGNER))
     appendTo(root, 5, 5)
     await expect(maker.pass(true)).rejects.toThrow(TreeRolledBackError)
@@ -409,14 +409,18 @@ test('the head of a finished log does not stop its successor', async () => {
   await newTree.close()
 })
 
-test('a log whose name was changed without a new key signs nothing', async () => {
-  const root = temporaryDirectory()
-  const { maker, tree, headFile } = await createTestMaker(root)
-  const renamed = { ...TEST_SIGNER, key: verifierKeyOf(`${key.name}/0`, key.type, key.publicKey) }
-  const before = signCheckpoint({ size: 9_000, root: Buffer.alloc(32) }, renamed)
-  await Bun.write(headFile, before)
-  appendTo(root, 0, 3)
-  await expect(maker.pass(true)).rejects.toThrow(TreeRolledBackError)
-  expect(await readHeadFile(headFile)).toBe(before)
-  await tree.close()
-})
+test.each(['kept', 'shipped'])(
+  'a log whose name was changed without a new key signs nothing: %s head',
+  async (place) => {
+    const root = temporaryDirectory()
+    const { maker, tree, headFile, shipped } = await createTestMaker(root)
+    const renamed = { ...TEST_SIGNER, key: verifierKeyOf(`${key.name}/0`, key.type, key.publicKey) }
+    const before = signCheckpoint({ size: 9_000, root: Buffer.alloc(32) }, renamed)
+    if (place === 'kept') await Bun.write(headFile, before)
+    else await shipHead(shipped, renamed.key.name, before)
+    appendTo(root, 0, 3)
+    await expect(maker.pass(true)).rejects.toThrow(TreeRolledBackError)
+    expect(await readHeadFile(headFile)).toBe(place === 'kept' ? before : null)
+    await tree.close()
+  },
+)

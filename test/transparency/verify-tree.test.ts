@@ -43,7 +43,7 @@ const openTree = async (): Promise<TreeAccess> => {
   const heads = [
     { where: 'the head file', checkpoint: await readHeadFile(headFile) },
     { where: 'the head in the store', checkpoint: stored },
-    { where: 'the shipped head', checkpoint: await readShippedHead(shipped, TEST_SIGNER.key.name) },
+    { where: 'the shipped head', checkpoint: await readShippedHead(shipped, TEST_SIGNER.key) },
   ].flatMap(({ where, checkpoint }) => (checkpoint === null ? [] : [{ where, checkpoint }]))
   const tree = await openDecisionTreeReader({ kind: 'sqlite', path: treeFile })
   return {

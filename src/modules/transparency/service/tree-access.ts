@@ -41,7 +41,7 @@ export const openTreeAccess = async (options: TreeAccessOptions): Promise<TreeAc
   const shipped =
     shipTarget === null
       ? null
-      : await readShippedHead(shipTarget(), logKey.key.name).catch(() => {
+      : await readShippedHead(shipTarget(), logKey.key).catch(() => {
           warnings.push('the shipping target does not respond: the shipped head was not compared')
           return null
         })

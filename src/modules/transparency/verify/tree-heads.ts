@@ -19,23 +19,29 @@ export const readHeadFile = async (path: string): Promise<string | null> => {
   }
 }
 
+type Ownership = 'own' | 'renamed' | 'other' | 'invalid'
+
 /**
- * Returns whether a head of the tree or the audit log belongs to another log, for example before `begin-tree`
- * elsewhere. A log with the same key is not another log: whoever can write to the database can rename the log, but
- * `begin-tree` also creates a key.
+ * Returns whose head of a tree or an audit log this is. Another log's head is one of before `begin-tree` elsewhere,
+ * which also creates a key. With the same key under another name, the log was renamed in the database.
  */
-export const isOfOtherLog = (encoded: string, { name, type, publicKey }: VerifierKey): boolean => {
+const ownershipOf = (encoded: string, { name, type, publicKey }: VerifierKey): Ownership => {
   try {
     const origin = readCheckpoint(encoded).origin.replace(/\/audit$/, '')
-    return origin !== name && signatureOf(parseNote(encoded), verifierKeyOf(origin, type, publicKey)) === null
+    if (origin === name) return 'own'
+    return signatureOf(parseNote(encoded), verifierKeyOf(origin, type, publicKey)) === null ? 'other' : 'renamed'
   } catch (error) {
-    if (error instanceof NoteInvalidError) return false
+    if (error instanceof NoteInvalidError) return 'invalid'
     throw error
   }
 }
 
-/** Returns the shipped head, next to the logs of the nodes. */
-const headObject = (logName: string): string => `log-heads/${logName.replaceAll(/[^A-Za-z0-9-]+/g, '-')}`
+export const isOfOtherLog = (encoded: string, key: VerifierKey): boolean => ownershipOf(encoded, key) === 'other'
+
+/** Heads are shipped next to the logs of the nodes. */
+const HEADS = 'log-heads/'
+
+const headObject = (logName: string): string => `${HEADS}${logName.replaceAll(/[^A-Za-z0-9-]+/g, '-')}`
 
 /** Maximum size of a head: far above a head with the maximum number of cosignatures. */
 export const HEAD_MAX_BYTES = 65_536
@@ -46,8 +52,16 @@ export const readHeadObject = async (target: ShipTarget, name: string): Promise<
   return bytes === null ? null : Buffer.from(bytes).toString('utf8')
 }
 
-export const readShippedHead = (target: ShipTarget, logName: string): Promise<string | null> =>
-  readHeadObject(target, headObject(logName))
+/** Returns the shipped head; if there is none, a head that the same key signed under another name. */
+export const readShippedHead = async (target: ShipTarget, key: VerifierKey): Promise<string | null> => {
+  const own = await readHeadObject(target, headObject(key.name))
+  if (own !== null) return own
+  for (const { name } of await target.list(HEADS)) {
+    const head = await readHeadObject(target, name)
+    if (head !== null && ownershipOf(head, key) === 'renamed') return head
+  }
+  return null
+}
 
 export const shipHead = async (target: ShipTarget, logName: string, checkpoint: string): Promise<void> => {
   const name = headObject(logName)

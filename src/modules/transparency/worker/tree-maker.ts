@@ -117,8 +117,7 @@ export const createTreeMaker = (options: TreeMakerOptions) => {
     isChecked = true
   }
 
-  const readShipped = async (): Promise<string | null> =>
-    ship === null ? null : readShippedHead(ship.target, key.name)
+  const readShipped = async (): Promise<string | null> => (ship === null ? null : readShippedHead(ship.target, key))
 
   const lead = async (): Promise<StoredHead> => {
     await checkHeads()
