@@ -1,4 +1,4 @@
-// Processes of a deployment follow the same rules: those of the newest schema, and the same modules.
+// All processes of a deployment follow the rules of its newest schema and run the same modules.
 
 import { StoreUnusableError } from '../store/errors.ts'
 import { type ProcessModules, requireSameModules } from '../store/live-processes.ts'
