@@ -129,13 +129,15 @@ const copyTree = async (source: StoreTarget, { folder, treeTables }: BackupConte
 }
 
 /** Changes with a rotation: files copied before and after a rotation would be inconsistent. */
-const describeSecrets = (folder: DataFolder): string => {
+const describeSecrets = async ({ folder, evidenceKeys }: BackupContext): Promise<string> => {
   const secrets = dirname(folder.passphrase)
   const describe = (name: string): string => {
     const { ino, mtimeMs, size } = statSync(join(secrets, name))
     return `${name} ${ino} ${mtimeMs} ${size}`
   }
-  return filesIn(secrets).map(describe).sort().join('\n')
+  // The evidence key can be in a file elsewhere.
+  const keys = (await evidenceKeys()).map((key) => Buffer.from(key).toString('hex'))
+  return [...filesIn(secrets).map(describe).sort(), ...keys].join('\n')
 }
 
 /** Accepts files whose evidence was erased after the database was copied. @throws CommandFailedError for other files */
@@ -172,7 +174,7 @@ const fill = async (
   const { folder, configFile, now } = context
   const files: BackedUpFile[] = []
   const createdAt = now().toISOString()
-  const secretsBefore = describeSecrets(folder)
+  const secretsBefore = await describeSecrets(context)
   const copy = async (from: string, path: string, length?: number): Promise<void> => {
     try {
       files.push({ path, ...(await copyFileHashed(from, join(into, path), length)) })
@@ -233,7 +235,7 @@ const fill = async (
   const settings = `${JSON.stringify(context.describeSettings(), null, 2)}\n`
   files.push({ path: 'settings.json', ...(await writeFileHashed(join(into, 'settings.json'), settings)) })
 
-  if (describeSecrets(folder) !== secretsBefore) {
+  if ((await describeSecrets(context)) !== secretsBefore) {
     throw new CommandFailedError('a secret was rotated during the backup: run the backup again after the rotation')
   }
   const unsigned: BackupManifest = {

@@ -1,4 +1,4 @@
-// Evidence that a person replaces while a backup runs: the backup has all files that its database names.
+// Changes while a backup runs: it has all evidence that its database names, and fails if the evidence key is rotated.
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -44,8 +44,11 @@ beforeEach(() => {
 })
 
 /** @param uses called before each use of the database */
-const backUp = async (...uses: readonly (() => void)[]) => {
-  const to = join(newFolder(), 'backup')
+const runWith = async (
+  to: string,
+  uses: readonly (() => void)[],
+  evidenceKeys: () => Promise<readonly Uint8Array[]>,
+) => {
   let count = 0
   const store: StoreTarget = {
     kind: 'sqlite',
@@ -65,12 +68,17 @@ const backUp = async (...uses: readonly (() => void)[]) => {
     openBucket: () => {
       throw new Error('no bucket is named')
     },
-    evidenceKeys: async () => [],
+    evidenceKeys,
     note: async () => undefined,
     now: () => new Date(),
     stopped: () => new AbortController().signal,
   })
-  expect({ code, errors }).toMatchObject({ code: 0 })
+  return { code, errors }
+}
+
+const backUp = async (...uses: readonly (() => void)[]) => {
+  const to = join(newFolder(), 'backup')
+  expect(await runWith(to, uses, async () => [])).toMatchObject({ code: 0 })
   const files = readdirSync(join(to, 'evidence'))
   return { files, needed: evidenceFilesOf(join(to, 'countersign.db')) }
 }
@@ -88,4 +96,11 @@ test('if new evidence was replaced after the database was copied, the database i
     () => replace('first', 'second'),
   )
   expect([files, needed]).toEqual([['second'], ['second']])
+})
+
+test('a backup fails if an evidence key outside the data folder is rotated meanwhile', async () => {
+  const keys = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
+  const to = join(newFolder(), 'backup')
+  const { code, errors } = await runWith(to, [], async () => [keys.shift() ?? Buffer.alloc(32, 2)])
+  expect([code, errors.join('')]).toEqual([1, expect.stringContaining('a secret was rotated during the backup')])
 })
