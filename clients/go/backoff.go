@@ -59,7 +59,7 @@ func (p RetryPolicy) delay(failures int, err error) (time.Duration, bool) {
 	if !errors.As(err, &refused) || refused.RetryAfterSeconds == nil {
 		return jitter, true
 	}
-	after := time.Duration(*refused.RetryAfterSeconds) * time.Second
+	after := refused.retryAfter()
 	return after + jitter, after <= p.MaxRetryAfter
 }
 
@@ -92,7 +92,7 @@ func isRetried(err error) bool {
 func twinInFlight(err error) (time.Duration, bool) {
 	var refused *RequestRefusedError
 	if errors.As(err, &refused) && refused.Code == "IDEMPOTENCY_IN_FLIGHT" && refused.RetryAfterSeconds != nil {
-		return time.Duration(*refused.RetryAfterSeconds) * time.Second, true
+		return refused.retryAfter(), true
 	}
 	return 0, false
 }
@@ -101,6 +101,11 @@ var secondsForm = regexp.MustCompile(`^[0-9]{1,9}$`)
 
 // retryAfterMax is longer than any wait, and short enough for a time.Duration.
 const retryAfterMax = 999_999_999
+
+// retryAfter limits the value, which a batch answer can contain without any limit.
+func (e *RequestRefusedError) retryAfter() time.Duration {
+	return time.Duration(math.Min(retryAfterMax, math.Max(0, float64(*e.RetryAfterSeconds)))) * time.Second
+}
 
 // parseRetryAfter parses a number of seconds, or a date (RFC 9110 §10.2.3). Returns at most retryAfterMax.
 func parseRetryAfter(header string) *int {

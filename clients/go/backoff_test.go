@@ -1,8 +1,10 @@
 package countersign
 
 import (
+	"math"
 	"net/http"
 	"testing"
+	"time"
 )
 
 func TestFarRetryAfterIsNotWorthWaitingFor(t *testing.T) {
@@ -21,5 +23,16 @@ func TestFarRetryAfterIsNotWorthWaitingFor(t *testing.T) {
 	left, _ := twinInFlight(refused)
 	if wait, worth := policy.twinDelay(0, 0, left); worth {
 		t.Errorf("an earlier try is asked for again after %v", wait)
+	}
+}
+
+func TestHugeRetryAfterOfABatchAnswerIsNoNegativeDelay(t *testing.T) {
+	seconds := math.MaxInt64 / 1_000_000_000 * 2
+	refused := &RequestRefusedError{Code: "IDEMPOTENCY_IN_FLIGHT", Status: 409, RetryAfterSeconds: &seconds}
+	if _, retried := (RetryPolicy{MaxRetryAfter: time.Minute}).delay(1, refused); retried {
+		t.Error("the call is retried")
+	}
+	if left, _ := twinInFlight(refused); left <= 0 {
+		t.Errorf("the earlier attempt is left %v", left)
 	}
 }
