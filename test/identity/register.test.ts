@@ -243,3 +243,12 @@ describe('links', () => {
     expect(await identity.store.sessions.findByToken(byId)).toBeNull()
   })
 })
+
+test('a new level beyond the limit of changes adds no event', async () => {
+  const { session } = await registerWallet()
+  const { database, organizations, sessions } = identity.store
+  await database.execute('UPDATE sessions SET sequence = 2000 WHERE id = ?', [session.id])
+  await organizations.setLevel(ours, 3)
+  expect((await registerWallet()).session).toMatchObject({ level: 3, sequence: 2_000 })
+  expect(await sessions.listEvents(ours, session.id)).toHaveLength(1)
+})

@@ -2,7 +2,7 @@
 // uncommitted change that would make it wrong.
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { EVM_ZERO_ADDRESS } from '../../src/domain/address.ts'
-import type { SessionStatus } from '../../src/domain/session.ts'
+import { SESSION_CHANGES_MAX, type SessionStatus } from '../../src/domain/session.ts'
 import { BrowserUnknownError } from '../../src/domain/session-errors.ts'
 import { TOKENS_PER_SESSION_MAX } from '../../src/store/sessions/session-tokens.ts'
 import { connectUnproved } from '../support/connect-unproved.ts'
@@ -166,6 +166,24 @@ describeStores((openTemporaryStore) => {
       temporary.clock.advance(600)
       expect(await portalLinks.moveLink(challenge, PERSON)).toBe(false)
       expect(await portalLinks.findBrowser(PERSON, link.sessionId)).toBeNull()
+    })
+
+    test('the session has room for changes, however many a stranger made', async () => {
+      const { store } = temporary
+      const { link, challenge } = await enter()
+      const setSequence = (sequence: number) =>
+        store.database.transaction(async ({ execute }) => {
+          await execute('UPDATE sessions SET sequence = ? WHERE id = ?', [sequence, link.sessionId])
+          await execute('UPDATE session_events SET sequence = ? WHERE session_id = ?', [sequence, link.sessionId])
+        })
+      await setSequence(SESSION_CHANGES_MAX - 1)
+      expect(await store.portalLinks.moveLink(challenge, PERSON)).toBe(true)
+      // A second takeover without a change in between adds no event.
+      await store.portalLinks.addChallenge(challenge)
+      expect(await store.portalLinks.moveLink(challenge, PERSON)).toBe(true)
+      const state = await store.sessions.find(link.organizationId, link.sessionId)
+      expect(state?.session.sequence).toBe(SESSION_CHANGES_MAX)
+      await connectUnproved(store, { ...link, address: EVM_ZERO_ADDRESS })
     })
 
     test('the other browser cannot create a handover link', async () => {

@@ -1,7 +1,7 @@
 // Creates a session, or reuses the session registered for the same wallet (decisions §5, "Reuse").
 import type { Level } from '../../domain/level.ts'
 import type { Registered, Registration } from '../../domain/session.ts'
-import { isSessionOpen, type Session } from '../../domain/session.ts'
+import { isSessionOpen, SESSION_CHANGES_MAX, type Session } from '../../domain/session.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Transaction } from '../database.ts'
 import { StoreUnavailableError } from '../errors.ts'
@@ -142,8 +142,8 @@ const lockReusable = async (transaction: Transaction, input: Registration, level
 }
 
 /**
- * Updates a locked session: its origin and, if the session is open, the organization's current level. The origin has no
- * event, because registrations are unlimited and each view of a session reads all its events.
+ * Updates a locked session: its origin and, if the session is open, the organization's current level. Registrations are
+ * unlimited, and each view of a session reads all its events: the origin has no event, and a level only up to the limit.
  */
 const renew = async (
   transaction: Transaction,
@@ -154,15 +154,17 @@ const renew = async (
 ): Promise<Session> => {
   const { organizationId, id } = locked
   const isLevelNew = isSessionOpen(locked.status) && locked.level !== level
+  const isNoted = isLevelNew && locked.sequence < SESSION_CHANGES_MAX
   const values = {
     originUrl: input.originUrl ?? locked.originUrl,
-    ...(isLevelNew ? { level, sequence: locked.sequence + 1 } : {}),
+    ...(isLevelNew ? { level } : {}),
+    ...(isNoted ? { sequence: locked.sequence + 1 } : {}),
   }
   const session = { ...locked, ...values }
   if (isLevelNew || values.originUrl !== locked.originUrl) {
     await SESSIONS.updateAll(transaction, { organizationId, id }, values)
   }
-  if (isLevelNew) {
+  if (isNoted) {
     await addEvent(transaction, session, {
       sequence: session.sequence,
       kind: 'level-changed',

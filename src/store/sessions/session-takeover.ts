@@ -8,7 +8,7 @@ import { eraseSessionEvidence } from '../evidence/evidence-erasure.ts'
 import { KEPT_OF_SESSION } from '../evidence/evidence-rows.ts'
 import { defineTable } from '../table.ts'
 import { releaseBrowsers } from './portal-browsers.ts'
-import { noteChange } from './session-changes.ts'
+import { EVENTS, noteChange } from './session-changes.ts'
 
 export const HANDOVERS = defineTable('portal_handovers', {
   hash: bytes,
@@ -86,8 +86,10 @@ export const endOthers = async (
   if (erased !== null) {
     const note = { actor: 'person', privateComment: erasure }
     const rows = await eraseSessionEvidence(transaction, erased, note, nowSeconds)
-    // Starts the count of changes again, even if they left no evidence.
-    if (rows.length === 0 && erased.sequence >= SESSION_CHANGES_MAX) {
+    // Starts the count of changes again, even if they left no evidence; once until the next change.
+    const { sequence } = erased
+    const last = rows.length > 0 ? null : await EVENTS.find(transaction, { organizationId, sessionId, sequence })
+    if (last !== null && last.kind !== 'evidence-erased' && sequence < 2 * SESSION_CHANGES_MAX) {
       await noteChange(transaction, erased, { ...note, kind: 'evidence-erased' }, nowSeconds)
     }
   }
