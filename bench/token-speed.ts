@@ -47,7 +47,7 @@ export const renderTokenSpeed = (speeds: readonly TokenSpeed[], where: string): 
   [
     `${where} The service had ${WORKERS} workers. A caller on the same cores requested attestations in batches of ${BATCH} over ${CONNECTIONS} connections. Each cell contains the median of ${ROUNDS} rounds, with the slowest and fastest in parentheses.`,
     '',
-    '| Key | Signatures/s of one worker | Attestations/s, token | Attestations/s, keystore |',
+    '| Key | Signatures/s per worker | Attestations/s, token | Attestations/s, keystore |',
     '| --- | --: | --: | --: |',
     ...speeds.map(({ kind, ...rounds }) => {
       const name = kind === 'ed25519' ? 'Ed25519' : kind

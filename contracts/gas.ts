@@ -123,7 +123,7 @@ export const gasTable = async (): Promise<string> => {
   try {
     const measured = await measure(chain)
     const rows = measured.map(({ name, gas }) => [name, digits(gas), digits(PUBLIC_CONTRACT_GAS[name])])
-    return numberTable(['Call', 'Gas', 'Public contract'], rows)
+    return numberTable(['Call', 'Gas', 'Gas, public contract'], rows)
   } finally {
     await chain.stop()
   }
