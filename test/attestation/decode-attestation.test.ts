@@ -192,8 +192,20 @@ describe('refuses', () => {
   const digits = WALLET.slice(2)
 
   test.each([
-    ...[' ', '0x', WALLET.slice(0, -1), `${WALLET}0`, digits, `0X${digits}`, ` ${WALLET.slice(1)}`, `${WALLET} `],
-    ...[`${WALLET}\n`, `${WALLET.slice(0, -1)}g`, `${WALLET.slice(0, -1)}\u212a`, SOLANA_WALLET, 'vitalik.eth', long],
+    ' ',
+    '0x',
+    WALLET.slice(0, -1),
+    `${WALLET}0`,
+    digits,
+    `0X${digits}`,
+    ` ${WALLET.slice(1)}`,
+    `${WALLET} `,
+    `${WALLET}\n`,
+    `${WALLET.slice(0, -1)}g`,
+    `${WALLET.slice(0, -1)}\u212a`,
+    SOLANA_WALLET,
+    'vitalik.eth',
+    long,
   ])('the EVM address %p', (value) => {
     for (const field of ['from', 'to']) {
       expect(refusal({ ...onChain, [field]: value })).toEqual(invalid(field, ADDRESS_RULE))
@@ -201,8 +213,15 @@ describe('refuses', () => {
   })
 
   test.each([
-    ...[' ', WALLET, SOLANA_WALLET.slice(0, -2), `${SOLANA_WALLET}1`, `1${SOLANA_WALLET}`, `${SOLANA_WALLET} `, long],
-    ...[`0${SOLANA_WALLET.slice(1)}`, 'l'.repeat(43)],
+    ' ',
+    WALLET,
+    SOLANA_WALLET.slice(0, -2),
+    `${SOLANA_WALLET}1`,
+    `1${SOLANA_WALLET}`,
+    `${SOLANA_WALLET} `,
+    long,
+    `0${SOLANA_WALLET.slice(1)}`,
+    'l'.repeat(43),
     ...[31, 33].map((length) => bs58.encode(new Uint8Array(length).fill(7))),
   ])('the Solana address %p', (value) => {
     for (const field of ['from', 'to']) {
@@ -252,7 +271,17 @@ describe('refuses', () => {
   })
 
   test.each([
-    ...['', ' ', 'localhost', '999.1.1.1', '1.2.3', '01.2.3.4', '::1%eth0', '[::1]', '1.2.3.4:80', '10.0.0.0/8', long],
+    '',
+    ' ',
+    'localhost',
+    '999.1.1.1',
+    '1.2.3',
+    '01.2.3.4',
+    '::1%eth0',
+    '[::1]',
+    '1.2.3.4:80',
+    '10.0.0.0/8',
+    long,
   ])('the user_ip %p', (address) => {
     expect(refusal({ ...onChain, user_ip: address })).toEqual(invalid('user_ip', IP_RULE))
   })

@@ -127,7 +127,10 @@ test('every accepted expression yields a boolean or a failure, for any request',
   const leaf = fc.constantFrom(
     ...names,
     ...literals,
-    ...['x', 'target.address', 'request.time', 'timestamp("2026-01-01T00:00:00Z")'],
+    'x',
+    'target.address',
+    'request.time',
+    'timestamp("2026-01-01T00:00:00Z")',
     'address("0xABabABabABabABabABabABabABabABabABabABab")',
   )
   const operators = fc.constantFrom('==', '<', '+', '-', '*', '/', '%', '&&', '||', 'in', '!=')

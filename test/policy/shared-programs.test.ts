@@ -4,11 +4,10 @@ import { compilePolicy } from '../../src/policy/cel/compile.ts'
 import type { CompiledPolicy } from '../../src/policy/types/program.ts'
 import { facts } from './support.ts'
 
-const policyOf = (changes: Record<string, string | number> = {}): CompiledPolicy => {
-  const { name, limit, fallback, kind, code, id, list } = {
-    ...{ name: 'P', limit: 5, fallback: 'allow', kind: 'deny', code: 'A', id: 'r', list: 'a' },
-    ...changes,
-  }
+const DEFAULTS = { name: 'P', limit: 5, fallback: 'allow', kind: 'deny', code: 'A', id: 'r', list: 'a' }
+
+const policyOf = (changes: Partial<typeof DEFAULTS> = {}): CompiledPolicy => {
+  const { name, limit, fallback, kind, code, id, list } = { ...DEFAULTS, ...changes }
   return compilePolicy(`name: ${name}
 default: ${fallback}
 constants: { limit: { type: uint256, value: ${limit} } }

@@ -7,6 +7,19 @@ test.each(['Bearer', 'bearer', 'BEARER'])('a token follows the scheme %s', (sche
 )
 
 test.each([
-  ...['', 'Bearer', 'Bearer ', 'Bearer  x', 'Bearer\tx', ' Bearer x', 'Bearer x y', 'Bearer x, Bearer y'],
-  ...['Bearer x,y', 'Basic dXNlcjpwYXNz', 'csi_live_x', 'Bearerxyz', 'Bearer é', `Bearer ${'x'.repeat(600)}`, null],
+  '',
+  'Bearer',
+  'Bearer ',
+  'Bearer  x',
+  'Bearer\tx',
+  ' Bearer x',
+  'Bearer x y',
+  'Bearer x, Bearer y',
+  'Bearer x,y',
+  'Basic dXNlcjpwYXNz',
+  'csi_live_x',
+  'Bearerxyz',
+  'Bearer é',
+  `Bearer ${'x'.repeat(600)}`,
+  null,
 ])('%p has no token', (header) => expect(parseBearer(header)).toBeNull())

@@ -93,7 +93,11 @@ test.each([
   JSON.stringify({ 'a"b\\': ':{[', '\\': '"', '\u2028': '😀', '': 'é' }),
   '{"a":"\\ud83d\\ude00"}',
   '[1e400,-1e400,9007199254740993,1e-400]',
-  ...['1', '"x"', 'null', 'true', ' [] '],
+  '1',
+  '"x"',
+  'null',
+  'true',
+  ' [] ',
 ])('accepts %s', (text) => expect(parseStrictJson(text)).toEqual(JSON.parse(text)))
 
 const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`

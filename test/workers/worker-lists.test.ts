@@ -82,7 +82,7 @@ describe('lists', () => {
         listImage([ALICE]),
         listImage([], { ...source, id: 'list_2', name: 'new' }),
         listImage([BOB], { ...source, id: 'list_3', name: 'old', confirmedAtSeconds: NOW_SECONDS - 100 }),
-        listImage([BOB], { ...source, id: 'list_4', name: 'ahead', confirmedAtSeconds: NOW_SECONDS + 100 }),
+        listImage([BOB], { ...source, id: 'list_4', name: 'ahead', confirmedAtSeconds: NOW_SECONDS + 50 }),
       ],
       [],
     )
