@@ -154,11 +154,8 @@ export const decryptKeystorePkcs8 = async (text: string, passphrase: string): Pr
   const { der, mac } = parsePem(text)
   const { salt, iterations, iv, encrypted } = parseEncryptedKey(der)
   const derived = await deriveByPbkdf2(passphrase, salt, iterations, 32)
-  if (mac !== null && !timingSafeEqual(macOf(derived, der), mac)) {
-    derived.fill(0)
-    throw new KeystoreLockedError('the passphrase is wrong, or the file was altered')
-  }
-  const decrypted = decryptCbc(derived, iv, encrypted)
+  const isAuthentic = mac === null || timingSafeEqual(macOf(derived, der), mac)
+  const decrypted = isAuthentic ? decryptCbc(derived, iv, encrypted) : null
   derived.fill(0)
   try {
     // Decryption with a wrong key yields bad padding or, in 1 of 256 cases, random bytes.

@@ -35,7 +35,7 @@ async function* pairs(
   let b = await right.next()
   while (!a.done || !b.done) {
     const order = a.done ? 1 : b.done ? -1 : compareKeys(a.value.key, b.value.key)
-    yield [order <= 0 ? (a.value ?? null) : null, order >= 0 ? (b.value ?? null) : null]
+    yield [order <= 0 ? a.value : null, order >= 0 ? b.value : null]
     if (order <= 0) a = await left.next()
     if (order >= 0) b = await right.next()
   }

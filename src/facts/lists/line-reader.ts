@@ -10,7 +10,6 @@ import { escapeFormula, unescapeFormula } from '../../lib/csv.ts'
 const PAYLOAD = 25
 const VERSIONS: Readonly<Record<number, string>> = { 0: 'XBT', 5: 'XBT', 65: 'TRX' }
 const BECH32_BITCOIN = /^bc1[02-9ac-hj-np-z]{11,71}$/
-const LENGTH_MIN = 25
 const LENGTH_MAX = 36
 
 const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest()
@@ -18,7 +17,7 @@ const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes)
 /** Returns the usual ticker of the asset; `other` for an unknown chain; null for other text. */
 export const otherChainOf = (text: string): string | null => {
   if (BECH32_BITCOIN.test(text)) return 'XBT'
-  const bytes = text.length < LENGTH_MIN || text.length > LENGTH_MAX ? undefined : bs58.decodeUnsafe(text)
+  const bytes = text.length > LENGTH_MAX ? undefined : bs58.decodeUnsafe(text)
   if (bytes === undefined || bytes.length !== PAYLOAD) return null
   const checksum = sha256(sha256(bytes.subarray(0, -4))).subarray(0, 4)
   return checksum.equals(bytes.subarray(-4)) ? (VERSIONS[bytes[0]!] ?? 'other') : null
