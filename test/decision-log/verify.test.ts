@@ -192,6 +192,13 @@ describe('verification detects', () => {
     expect(await detailOf()).toBe('the line is not UTF-8')
   })
 
+  test('a byte order mark before the last line', async () => {
+    const name = names()[2] as string
+    const all = readLines(path(name))
+    writeFileSync(path(name), `${all.with(-1, `\ufeff${all.at(-1)}`).join('\n')}\n`)
+    expect(await detailOf()).toBe('the line is not valid JSON')
+  })
+
   test('a line that is too long', async () => {
     const name = names()[0] as string
     writeFileSync(path(name), Buffer.concat([readFileSync(path(name)), Buffer.alloc(3_000_000, 'x')]))

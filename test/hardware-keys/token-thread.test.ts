@@ -1,5 +1,5 @@
 // The worker's side of a token that does not answer, is slow to fail, or is unavailable at the start.
-import { afterEach, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, jest, test } from 'bun:test'
 import { createToken } from '../../src/modules/hardware-keys/token.ts'
 import { AttesterMismatchError, SignerUnusableError, TokenUnavailableError } from '../../src/signing/errors.ts'
 import { loadNobleSecp256k1 } from '../../src/signing/secp256k1-noble.ts'
@@ -13,6 +13,32 @@ import { softHsm, type Trouble, WITHOUT_SHIM } from './soft-hsm.ts'
 const DIGEST = sha256('a digest')
 const ANSWER_MS = 1_000
 const EVM = { kind: 'secp256k1', key: 'pkcs11:object=evm', address: null } as const
+
+test('a thread that does not start fails the first request for a key after five seconds', async () => {
+  jest.useFakeTimers()
+  try {
+    const pin = { source: 'environment', name: 'NONE' } as const
+    const settings = { thread: 'none.ts', module: '', token: '', pin, loginFile: '', answerMs: ANSWER_MS }
+    const keys = createTokenKeys({ settings, signer: 'noble', progressed: () => undefined })
+    const reference = {
+      id: 'attester_1',
+      kind: 'secp256k1',
+      status: 'active',
+      address: '',
+      keystorePath: EVM.key,
+    } as const
+    let failure: unknown = null
+    keys.open(reference, true).catch((error: unknown) => {
+      failure = error
+    })
+    jest.advanceTimersByTime(5_000)
+    jest.useRealTimers()
+    await until(() => failure !== null)
+    expect(failure).toMatchObject({ detail: 'the token did not respond within 5000 ms' })
+  } finally {
+    jest.useRealTimers()
+  }
+})
 
 describe.skipIf(WITHOUT_SHIM !== '')(`the thread of a token${WITHOUT_SHIM}`, () => {
   const opened: TokenSigner[] = []

@@ -1,12 +1,22 @@
 // The life of a worker: start, crash, hang, replacement, resizing and stop.
 import { describe, expect, test } from 'bun:test'
+import type { WorkerHandle } from '../../src/pool/worker-handle.ts'
 import { WorkersUnusableError } from '../../src/pool/worker-supervisor.ts'
+import { createThreadReaper } from '../../src/pool/worker-threads.ts'
 import { bodyOf } from './support/fake-worker.ts'
 import { createHarness, type Harness, type HarnessOptions, type Settled, startHarness } from './support/harness.ts'
 import { uuidOf } from './support/jobs.ts'
 
 const allAnswered = async (answers: readonly Promise<Settled>[]): Promise<boolean> =>
   (await Promise.all(answers)).every(({ answer }) => answer !== null)
+
+test('the end of a thread is reported once', () => {
+  const reaper = createThreadReaper({ after: () => () => undefined, endOfTurn: () => undefined }, 1_000)
+  const handle = { threadGone: false, terminate: () => undefined } as unknown as WorkerHandle
+  const ends: boolean[] = []
+  reaper.end(handle, (gone) => ends.push(gone))
+  expect([reaper.gone(handle), reaper.gone(handle), ends]).toEqual([true, false, [true]])
+})
 
 describe('the first start', () => {
   test('resolves when every worker is ready, with an event for each', async () => {

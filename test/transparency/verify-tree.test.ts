@@ -146,6 +146,17 @@ test('all files of a worker that ended before the first later file may be archiv
   })
 })
 
+test('a file whose lines are in several parts of the tree is compared to its end', async () => {
+  const writer = openTestSegment(log(), { slot: 'w02', maxBytes: 100_000 })
+  for (const first of [200, 300]) {
+    writer.append([attestation(first), attestation(first + 1)])
+    append(first + 2, 1)
+    await makeHead()
+  }
+  writer.close()
+  expect((await verify()).out).toMatch(/tree: (\d+) of \1 lines compared: ok\n$/)
+})
+
 test('a valid log returns 0, with the numbers of compared and of newer lines', async () => {
   const sound = await verify()
   expect(sound.code).toBe(0)
