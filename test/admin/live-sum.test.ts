@@ -116,6 +116,15 @@ describe('the sum over processes', () => {
     expect(livePoint(at(2), at(1)).decisions.compliant).toBe(20)
   })
 
+  test('divides the working time by the number of workers', () => {
+    const sum = createLiveSum()
+    const before = sum(look(ready(0, 10, { decisions: 0 }))) as LiveReading
+    // 40 jobs of 10 ms in one second, on two workers.
+    const pool = { ...before.pool, answered: before.pool.answered + 40, meanServiceMs: 10 }
+    const after = { ...before, monotonicMs: before.monotonicMs + 1_000, pool }
+    expect(livePoint(after, before).workers).toMatchObject({ live: 2, utilization: 0.2 })
+  })
+
   test('separates refused from failed requests', () => {
     const sum = createLiveSum()
     const before = sum(look(ready(0, 10, { decisions: 0 }))) as LiveReading

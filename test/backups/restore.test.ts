@@ -91,6 +91,12 @@ test('a backup is not restored if a file changes after its verification', async 
   expect(readFileSync(join(data.keystores, 'one.json'), 'utf8')).toBe('keys')
 })
 
+test.each(['null', '[]', '"text"'])('a manifest with the text %s is not restored', async (text) => {
+  writeBackup({ 'countersign.db': 'tables' })
+  writeFileSync(join(backup(), MANIFEST), text)
+  expect(await restore()).toMatchObject({ code: 1, stderr: expect.stringContaining('has an unsupported version') })
+})
+
 test('a restored tree has no audit head, but all its other values', async () => {
   const made = { kind: 'sqlite', path: join(folder, 'made.db') } as const
   const tree = await openTreeDatabase(made, 5_000)

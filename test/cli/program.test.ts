@@ -41,6 +41,9 @@ describe('help', () => {
     expect(stdout).toStartWith('Usage: bun run countersign key create --name NAME')
     expect((await run('keys', 'issue', '--help')).stdout).toBe(stdout)
     expect((await run('help', 'key')).stdout).toContain('  revoke ')
+    expect((await run('help', 'attester', 'import')).stdout).toMatch(
+      /\nImport a signing key from a file\nReads a hex key/,
+    )
     const all = await run('help')
     expect(all.stdout).toMatch(/^ {2}project +.*create/m)
     expect(all.stdout).toMatch(/^ {2}backup /m)
