@@ -1,6 +1,7 @@
 // The decision of one job: verdict, signature and record, or a failure.
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
+import { createJobStages } from '../../src/domain/job-stages.ts'
 import type { Verdict } from '../../src/domain/verdict.ts'
 import { PolicyEvaluationError, PolicyUnusableError } from '../../src/policy/evaluation-errors.ts'
 import type { EvaluationFacts, ListReader } from '../../src/policy/types/facts.ts'
@@ -63,6 +64,15 @@ const decideIn = (world: World, overrides: Partial<DispatchedJob> = {}) => {
 const throwing = (error: unknown) => () => {
   throw error
 }
+
+test.each([
+  [true, 3],
+  [false, 0],
+])('the time of the signature is noted if the verdict is compliant: %p', (compliant, decidedMs) => {
+  const stages = createJobStages()
+  decideIn({ evaluate: () => ({ ...COMPLIANT, compliant }) as Verdict, times: [3] }, { stages })
+  expect(stages.worker).toMatchObject({ evaluatingMs: 3, signingMs: 3, decidedMs })
+})
 
 describe('a decided job', () => {
   test('that is compliant has a record of the request, the rule and the signature', () => {
