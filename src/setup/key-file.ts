@@ -18,7 +18,7 @@ export const makeKeyFile = (path: string): void => {
     if (errorCodeOf(error) !== 'EEXIST') throw error
   } finally {
     closeSync(descriptor)
-    rmSync(temporary)
+    rmSync(temporary, { force: true })
   }
 }
 

@@ -163,6 +163,7 @@ export function* createTupleEnvironment(tuples: readonly TupleType[]): Steps<Env
 export const permittedTypes = (calls: CallTable | null): ReadonlySet<string> => {
   const types = new Set<string>()
   const permit = (type: string): void => {
+    if (type === '' || types.has(type)) return
     types.add(type)
     const inner = /^list<(.*)>$/.exec(type)?.[1]
     if (inner !== undefined) permit(inner)
