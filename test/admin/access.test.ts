@@ -55,7 +55,7 @@ const person = async (email: string, roles: Record<string, OrganizationRole>, de
   cookie: (await harness.person({ email, roles, deploymentAdmin })).cookie,
   isPerson: true,
 })
-/** Also with scopes that no route grants to the kind. */
+/** Includes scopes that no route grants to the kind of caller. */
 const keyOf = async (kind: ApiKeyKind, scopes = SCOPES_BY_KIND[kind], changes: object = {}) => ({
   key: await harness.issueKey(alpha.id, kind, scopes, changes),
 })
@@ -140,7 +140,7 @@ const send = (route: Route, caller: Pick<Caller, 'cookie' | 'key'>, slug: string
   api(toRequest(route.method, pathIn(slug, route), credentialsOf(caller)))
 
 describe('the table of routes', () => {
-  test('has every kind of access, and an organization in each path whose access requires one', () => {
+  test('contains every kind of access, and an organization in each path whose access requires one', () => {
     const kinds = new Set(ADMIN_ROUTES.map(({ access }) => access.kind))
     expect([...kinds].sort()).toEqual(['caller', 'deployment', 'organization', 'person', 'public', 'second-factor'])
     for (const { path, access, operationId } of ADMIN_ROUTES) {
@@ -159,7 +159,7 @@ describe('the table of routes', () => {
       'describeLink passkeySignIn passkeySignInOptions readAdminDocument readDocument readSignIn signIn useLink',
     ],
     [
-      // Evidence is read with a POST, because each reading is recorded.
+      // Evidence is read with a POST, because each read is recorded.
       'reviewers only decide about people',
       ofRole('reviewer', false),
       'assignSession decideListHit decideSession readDocumentZone readEvidenceFields readPolicyDecisionFacts searchSessions ' +
@@ -232,7 +232,7 @@ describe('every route with every caller', () => {
   })
 })
 
-describe('no caller issues a key with more permissions than its own', () => {
+describe('a caller cannot issue a key with more permissions than its own', () => {
   const { access } = routeOf('issueKey')
   const wanted = (caller: Caller, kind: ApiKeyKind, deployment: boolean): number => {
     const atGate = expected(access, caller, 'alpha')
@@ -293,7 +293,7 @@ describe('a request with a cookie', () => {
     expect((await sendWith(route, { cookie: cookieFor(route), origin })).status).toBe(200)
   })
 
-  test('needs an origin, and a request with a key does not, because browsers send no key', async () => {
+  test('requires an Origin header; a request with a key does not, because browsers do not send keys', async () => {
     const headers = { authorization: `Bearer ${alpha.key}` }
     expect((await sendWith(routeOf('issueKey', GATE_ROUTES), headers)).status).toBe(200)
   })

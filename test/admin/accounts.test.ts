@@ -1,4 +1,4 @@
-// The parts of accounts, each alone, with published test vectors where they exist.
+// Unit tests of the parts of accounts, with published test vectors if they exist.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type Cookie, createCookies } from '../../src/admin/accounts/cookie.ts'
@@ -19,7 +19,7 @@ const ascii = (text: string): Uint8Array => new TextEncoder().encode(text)
 describe('one-time codes', () => {
   const SECRET = ascii('12345678901234567890')
 
-  test('have the values of RFC 4226, appendix D', () => {
+  test('match the values in RFC 4226, appendix D', () => {
     const codes = ['755224', '287082', '359152', '969429', '338314', '254676', '287922', '162583', '399871', '520489']
     expect(codes.map((_, counter) => hotp(SECRET, counter))).toEqual(codes)
   })
@@ -39,7 +39,7 @@ describe('one-time codes', () => {
     expect(hotp(secretOf(64), step, 8, 'sha512')).toBe(sha512)
   })
 
-  test('are accepted in their own and the next step, once, and only as six digits', () => {
+  test('are accepted once, in their own time step or the next, and only as six digits', () => {
     const now = 1_000_000_020
     const step = totpStep(now)
     for (const offset of [-1, 0]) expect(matchTotp(SECRET, hotp(SECRET, step + offset), now, 0)).toBe(step + offset)
@@ -50,7 +50,7 @@ describe('one-time codes', () => {
     }
   })
 
-  test('have a secret in base32 as in RFC 4648, section 10, without padding', () => {
+  test('have a secret in base32 without padding, as in RFC 4648, section 10', () => {
     const rows = { '': '', f: 'MY', fo: 'MZXQ', foo: 'MZXW6', foob: 'MZXW6YQ', fooba: 'MZXW6YTB', foobar: 'MZXW6YTBOI' }
     for (const [text, encoded] of Object.entries(rows)) expect(toBase32(ascii(text))).toBe(encoded)
     fc.assert(
@@ -79,7 +79,7 @@ describe('passwords', () => {
       [PASSWORD, hash, true],
       ['correct horse batterz', hash, false],
       ['anything', null, false],
-      // The password of the hash that replaces a missing hash.
+      // The password of the dummy hash, which replaces a missing hash.
       ['nobody has this password', null, false],
       ['x'.repeat(100_000), null, false],
     ] as const) {
@@ -87,7 +87,7 @@ describe('passwords', () => {
     }
   })
 
-  test('hashed with other costs or algorithms are hashed again after a correct attempt', async () => {
+  test('that were hashed with other costs or algorithms are rehashed after a correct attempt', async () => {
     const exchanged: [string, string][] = []
     const current = createPasswords({ memoryCost: 128, timeCost: 2 }, async (oldHash, newHash) => {
       exchanged.push([oldHash, newHash])
@@ -105,11 +105,11 @@ describe('passwords', () => {
     expect(exchanged.at(-1)?.[0]).toBe(bcrypt)
   })
 
-  test('have at least the costs that OWASP recommends', async () => {
+  test('are hashed with at least the costs that OWASP recommends', async () => {
     expect(await createPasswords().hash(PASSWORD, [])).toContain('$m=65536,t=3,p=1$')
   })
 
-  test('are equal in composed and decomposed Unicode', async () => {
+  test('match in composed and decomposed Unicode', async () => {
     const hash = await passwords.hash('caf\u00e9 au lait sucr\u00e9', [])
     expect(await passwords.verify('cafe\u0301 au lait sucre\u0301', hash, 'stranger')).toBe(true)
   })
@@ -136,7 +136,7 @@ describe('passwords', () => {
     'another fine long one',
   ])('can be %s', async (text) => expect(await passwords.hash(text, about)).toStartWith('$argon2id$'))
 
-  test('of strangers wait in a bounded queue, which does not delay known people', async () => {
+  test('from unknown devices wait in a bounded queue, which does not delay known devices', async () => {
     const hash = await passwords.hash(PASSWORD, [])
     const attempts = Array.from({ length: 60 }, () => passwords.verify('wrong horse battery', hash, 'stranger'))
     const results = Promise.allSettled(attempts)
@@ -177,7 +177,7 @@ describe('the cookie', () => {
   const token = 'A'.repeat(43)
   const read = (cookie: Cookie, text: string) => cookie.read(new Headers({ cookie: text }))
 
-  test('is bound to the host by its name with https', () => {
+  test('is bound to the host by its name over https', () => {
     const cookie = createCookies(true).session
     expect(cookie.set(token, 60)).toBe(
       `__Host-countersign=${token}; Max-Age=60; Path=/; HttpOnly; SameSite=Strict; Secure`,
@@ -186,7 +186,7 @@ describe('the cookie', () => {
     expect(read(cookie, `countersign=${token}`)).toBeNull()
   })
 
-  test('has a plain name with http on loopback, and is ignored if it is repeated or malformed', () => {
+  test('has a plain name over http on loopback, and is ignored if it is repeated or malformed', () => {
     const cookie = createCookies(false).session
     expect(cookie.set(token, 60)).toBe(`countersign=${token}; Max-Age=60; Path=/; HttpOnly; SameSite=Strict`)
     expect(cookie.clear()).toStartWith('countersign=; Max-Age=0;')

@@ -118,8 +118,8 @@ test('a request stays pending if its change fails', async () => {
   expect(await activeRevision()).toBeNull()
 })
 
-describe('without the rule', () => {
-  test('another organization makes changes at once', async () => {
+describe('without the second-person rule', () => {
+  test('another organization makes changes immediately', async () => {
     const beta = await harness.organization('beta')
     const [policy, revision_id] = await createPolicy(beta)
     const path = `/organizations/beta/policies/${policy}/activate`

@@ -1,4 +1,4 @@
-// The audit log: an entry for each change and no other, and a hash chain that reveals tampering.
+// The audit log: one entry per change, no other entries, and a hash chain that reveals tampering.
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
@@ -57,7 +57,7 @@ describe('a change', () => {
     expect(renamed?.detail).toEqual({ name: ['alpha', 'Alpha & Co'], level: ['basic', 'basic'] })
   })
 
-  test('that fails has no entry, and is not made if its entry fails', async () => {
+  test('that fails has no entry, and is rolled back if its entry fails', async () => {
     const body = { name: 'x', policy_id: 'none' }
     await harness.request('POST', '/organizations/alpha/projects', { key: alpha.key, body })
     expect(await entries()).toEqual([])
@@ -116,21 +116,21 @@ describe('the chain', () => {
     expect(await verify()).toMatchObject({ ok: false, brokenAt })
   })
 
-  test('reveals an altered entry with a new hash', async () => {
+  test('reveals an altered entry even if its hash was recomputed', async () => {
     await fill(3)
     const forged = auditHashOf({ ...(await entries())[1]!, actor: 'key:other' })
     tamper(`UPDATE audit_log SET actor = 'key:other', hash = '${forged}' WHERE sequence = 2`)
     expect(await verify()).toMatchObject({ ok: false, brokenAt: 3 })
   })
 
-  test('has all entries of simultaneous changes', async () => {
+  test('contains all entries of simultaneous changes', async () => {
     await Promise.all(Array.from({ length: 20 }, (_, n) => issue(`key ${n}`)))
     expect(await verify()).toMatchObject({ ok: true, entries: 20 })
   })
 })
 
 describe('the list', () => {
-  test('has only the entries of the organization, filtered by the start of the action', async () => {
+  test('contains only the entries of the organization, filtered by a prefix of the action', async () => {
     const beta = await harness.organization('beta')
     await issue('one')
     const body = { name: 'two', kind: 'identity' }
@@ -162,7 +162,7 @@ describe('the list', () => {
   })
 })
 
-test('an export has all filtered entries without formulas, and is recorded', async () => {
+test('an export contains all filtered entries without spreadsheet formulas, and is recorded', async () => {
   await issue('=1+1')
   await fill(3)
   const download = async (query: string) =>
@@ -171,7 +171,7 @@ test('an export has all filtered entries without formulas, and is recorded', asy
   expect(lines.map((line) => (JSON.parse(line) as { sequence: number }).sequence)).toEqual([4, 3, 2, 1])
   const rows = (await download('format=csv')).trimEnd().split('\r\n')
   expect(rows[0]).toStartWith('sequence,at,')
-  // Both exports are entries.
+  // Both exports are recorded.
   expect(rows).toHaveLength(1 + 6)
   expect((await entries())[0]).toMatchObject({ action: 'audit.export', detail: { format: 'csv' } })
   expect(csvLine(['=1+1', '-2', 5, 'a "b"', null])).toBe(`'=1+1,'-2,5,"a ""b""",\r\n`)

@@ -1,5 +1,5 @@
 // Limits of a stolen cookie (threats row 34): sensitive actions require a recent password or passkey, and a changed factor ends
-// other sessions. Also the recovery of accounts at the command line.
+// other sessions. Includes account recovery at the command line.
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { hashToken } from '../../src/admin/accounts/token.ts'
 import { openOver } from '../cli/admin-client-over.ts'
@@ -91,7 +91,7 @@ describe('a cookie six minutes after the sign-in', () => {
     expect(await harness.status('POST', `/organizations/${alpha.id}/keys`, options)).toBe(201)
   })
 
-  test('is tested with every route that declares the need of a recent proof', () => {
+  test('is tested with every route that requires a recent proof', () => {
     const declared = ADMIN_ROUTES.filter(({ freshness }) => freshness !== 'never').length
     expect(new Set(guarded.map(([method, path]) => `${method} ${path}`)).size).toBe(declared)
   })
@@ -131,7 +131,7 @@ describe('a confirmation', () => {
     expect(body.data).toHaveLength(1)
   })
 
-  test('by password cannot be guessed, and strangers do not use up its attempts', async () => {
+  test('by password cannot be guessed, and unknown devices do not use up its attempts', async () => {
     const wrong = Array.from({ length: 7 }, (_, n) => `wrong password ${n}`)
     for (const password of wrong) {
       await harness.request('POST', '/sign-in', { body: { email: 'ada@example.com', password } })
@@ -152,7 +152,7 @@ describe('a confirmation', () => {
     expect(await post('/me/confirm/passkey', proof)).toBe(401)
   })
 
-  test('by a passkey of another account or for a sign-in is refused, and a sign-in by a confirmation too', async () => {
+  test('by a passkey of another account or for a sign-in is refused, and so is a sign-in by a confirmation', async () => {
     const device = await add()
     const bob = await harness.person({ email: 'bob@example.com' })
     harness.clock.advance(301)
@@ -254,7 +254,7 @@ describe('account recover', () => {
     expect((await use(token)).status).toBe(401)
   })
 
-  test('refuses an unknown and a disabled account', async () => {
+  test('fails for an unknown account and for a disabled account', async () => {
     const bob = await harness.person({ email: 'bob@example.com' })
     await harness.store.users.setDisabled(bob.id, true)
     for (const email of ['nobody@example.com', 'bob@example.com']) {

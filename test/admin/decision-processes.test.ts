@@ -1,4 +1,4 @@
-// The two processes of the decision index. The process that only reads answers searches, regardless of the other process, also
+// The two processes of the decision index. The process that only reads answers searches, regardless of the other process, even
 // during a rebuild and after the end of either process.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync } from 'node:fs'

@@ -94,7 +94,7 @@ test('a download that is not read for two minutes is aborted, and frees its slot
   for (const reader of readers) await expect(reader?.read()).rejects.toBeUndefined()
 })
 
-test('a part is made after the pause that follows the previous part of the organization', async () => {
+test('a part is produced only after the pause that follows the previous part of the organization', async () => {
   const { fire, open, made } = openDownloads()
   const readers = ['alpha', 'alpha', 'beta'].map((organization) => open(organization, organization).body?.getReader())
   const reads = readers.map((reader) => reader?.read())
@@ -135,7 +135,7 @@ describe('an export', () => {
     }
   })
 
-  test('of any kind counts, and a refused export is not recorded', async () => {
+  test('of any kind counts toward the limit, and a refused export is not recorded', async () => {
     const { cookie } = await createAdmin()
     const get = (path: string) => harness.api(toRequest('GET', path, { cookie }))
     const organization = '/organizations/alpha'

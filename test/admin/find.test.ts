@@ -64,7 +64,7 @@ describe('the search', () => {
     expect(await listed('user_id=nobody')).toEqual([])
   })
 
-  test('finds the lists of a wallet', async () => {
+  test('finds the lists that contain a wallet', async () => {
     const { key } = alpha
     const lists = async () =>
       (await harness.call('GET', `/organizations/alpha/wallets/${WALLET}/lists`, viewer)).body['data'] as object
@@ -100,7 +100,7 @@ describe('the search for sessions by personal data', () => {
     for (const text of texts) expect([text, fieldMatcher(text)?.(fields) ?? false]).toEqual([text, isMatch])
   })
 
-  test('is for reviewers, and is in the audit log without the text if it reads evidence', async () => {
+  test('is available to reviewers, and is recorded without its text if it reads evidence', async () => {
     const id = await createSession(alpha.id)
     const search = (body: object, caller: CallOptions = reviewer) =>
       harness.call<{ data: object[] }>('POST', `${SESSIONS}/search`, { ...caller, body })

@@ -55,7 +55,7 @@ describe('a flood of attempts', () => {
   const countChecked = (statuses: readonly number[]) => statuses.filter((status) => status === 401).length
   const invented = (n: number): string => `nobody${n}@example.com`
 
-  test('on invented accounts does not stop a known person at the same address, even after mistakes', async () => {
+  test('on invented accounts does not block a known person at the same address, even after mistakes', async () => {
     const cookie = deviceCookieOf(await signIn(harness, ADA, PASSWORD))
     expect((await flood(130, () => '127.0.0.1', invented)).at(-1)).toBe(429)
     for (let n = 0; n < 3; n++) expect(await attempt(ADA, WRONG, { cookie })).toBe(401)
@@ -91,7 +91,7 @@ describe('a flood of attempts', () => {
     expect(await attempt(ADA, PASSWORD, { address: '' })).toBe(200)
   })
 
-  test('is checked and written only at the rate of the process', async () => {
+  test('is checked and written only at the rate limit of the process', async () => {
     const statuses = await Promise.all(
       Array.from({ length: 1_000 }, (_, n) => attempt(invented(n), WRONG, { address: `203.0.113.${n % 250}` })),
     )
@@ -101,7 +101,7 @@ describe('a flood of attempts', () => {
     expect(rows.length).toBeLessThanOrEqual(600)
   })
 
-  test('leaves no address and no account in the table', async () => {
+  test('leaves no address or account in the table', async () => {
     await attempt('nobody@example.com', WRONG, { address: '203.0.113.77' })
     const found = await harness.store.database.query<Record<string, unknown>>('SELECT * FROM sign_in_counters')
     expect(found).toHaveLength(3)

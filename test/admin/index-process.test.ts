@@ -1,4 +1,4 @@
-// Questions to a fake process that ends or cannot be started. Each question gets an answer or an error.
+// Queries to a fake process that ends or cannot be started. Each query gets a response or an error.
 import { beforeEach, describe, expect, test } from 'bun:test'
 import {
   type AskedProcess,
@@ -56,7 +56,7 @@ beforeEach(() => {
   events = []
 })
 
-test('the end of the process fails its questions, and the process is restarted', async () => {
+test('queries fail when the process ends, and the process is restarted', async () => {
   start()
   const question = askStatus()
   await settled()
@@ -67,7 +67,7 @@ test('the end of the process fails its questions, and the process is restarted',
   expect([started.length, events]).toEqual([2, ['lost']])
 })
 
-test('a failed start is repeated with increasing delays', async () => {
+test('a failed start is retried with increasing delays', async () => {
   startFails = true
   start()
   expect(await askStatus()).toBeInstanceOf(DependencyUnavailableError)
@@ -81,18 +81,18 @@ test('a failed start is repeated with increasing delays', async () => {
   expect(timers).toEqual([])
 })
 
-test('a question fails after a time limit', async () => {
+test('a query times out', async () => {
   start()
   const question = askStatus()
   expect(fireNext()).toBe(20_000)
   expect(await question).toBeInstanceOf(DependencyUnavailableError)
 })
 
-describe('an organization with many questions', () => {
+describe('an organization with many queries', () => {
   beforeEach(start)
   const findMany = (count: number) => Array.from({ length: count }, () => find())
 
-  test('delays another organization by one answer, and fills only its own queue', async () => {
+  test('delays another organization by one query, and fills only its own queue', async () => {
     const many = findMany(52)
     expect(await find()).toBeInstanceOf(QueueFullError)
     const other = find('B')
@@ -106,7 +106,7 @@ describe('an organization with many questions', () => {
     expect(await Promise.all(many)).toEqual(many.map(() => null))
   })
 
-  test('keeps a slot after the time limit until the process answers, and frees its places in the queue', async () => {
+  test('keeps a slot after the timeout until the process responds, and frees its places in the queue', async () => {
     const late = findMany(52)
     await settled()
     for (const _ of late) fireNext()
@@ -134,7 +134,7 @@ describe('an organization with many questions', () => {
     expect(started[1]?.questions).toEqual([4, 5])
   })
 
-  test('frees the places of requests that ended', async () => {
+  test('frees the queue places of requests that ended', async () => {
     const request = new AbortController()
     const findForRequest = () => runFor({ owner: 'A', signal: request.signal }, find)
     const running = findMany(2)

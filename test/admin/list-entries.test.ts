@@ -5,7 +5,7 @@ import { parseAddressSearch } from '../../src/admin/list-search.ts'
 import { DependencyUnavailableError } from '../../src/domain/errors.ts'
 import type { AddressList } from '../../src/store/lists/lists.ts'
 
-/** @param changes number of reads after which the version is new */
+/** @param changes number of reads after which the version changes */
 const readChangingList = async (changes: number) => {
   let version = 0
   let reads = 0
@@ -33,7 +33,7 @@ test('a page has the entries of a version that did not change during the read', 
   expect(reads).toBe(3)
 })
 
-test('the read of a list that always changes fails after 20 attempts', async () => {
+test('reading a list that changes continuously fails after 20 attempts', async () => {
   const { result, reads } = await readChangingList(Number.POSITIVE_INFINITY)
   expect([result, reads]).toEqual([expect.any(DependencyUnavailableError), 20])
 })

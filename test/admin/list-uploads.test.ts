@@ -17,7 +17,7 @@ const openBody = () => {
   return { body: readable, send: () => writer.write(new Uint8Array(10)), end: () => writer.close(), writer }
 }
 
-test('an owner has one upload at a time and a process two, and the body of another upload is not read', async () => {
+test('an owner can have one upload at a time and a process two, and the body of a further upload is not read', async () => {
   const uploads = createListUploads()
   const [first, second, other] = [openBody(), openBody(), openBody()]
   const done = uploads.run('alpha', first.body, countBytes)
@@ -65,7 +65,7 @@ test('a file in tiny chunks is refused, because each chunk costs time', async ()
 })
 
 describe('edits of entries', () => {
-  test('leave a pause for other work, and do not delay other organizations', async () => {
+  test('pause for other work, and do not delay other organizations', async () => {
     const clock = createManualClock()
     const timers = createManualTimers()
     const { edit } = createListUploads(undefined, clock, timers.after)

@@ -34,7 +34,7 @@ await fillTables(harness.store, join(harness.folder, 'countersign.db'), {
 })
 
 const WALLET = `0x${'1'.repeat(40)}`
-/** Values that match few rows or none, so that the database examines all of them. */
+/** Values that match few or no rows, so that the database examines all of them. */
 const RARE: Readonly<Record<string, string>> = {
   assigned_to: 'nobody',
   created_before: '2020-01-01T00:00:00Z',
@@ -71,7 +71,7 @@ const lists = ADMIN_ROUTES.filter(isList).flatMap((route) => {
 })
 
 const SCHEDULE = `/proc/self/task/${process.pid}/schedstat`
-/** Processor time of the main thread, in steps of a few milliseconds; the time of day if the system does not count it. */
+/** Processor time of the main thread, in steps of a few milliseconds; the wall-clock time if the system does not measure it. */
 const threadMs = (): number => {
   try {
     return Number(readFileSync(SCHEDULE, 'utf8').split(' ')[0]) / 1e6
@@ -113,7 +113,7 @@ test.each([...lists, ...others])('$name blocks for at most 5 ms', async ({ path 
   expect(Math.min(...blocks)).toBeLessThanOrEqual(BLOCK_MS_MAX)
 })
 
-test('the tables of every list with pages are full', async () => {
+test('the tables of every paged list are full', async () => {
   for (const { query, operationId, path } of ADMIN_ROUTES.filter(isList)) {
     if (query === null || !('cursor' in query.properties)) continue
     const at = lists.find(({ name }) => name === operationId)?.path ?? path

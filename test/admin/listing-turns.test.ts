@@ -15,7 +15,7 @@ const { cookie } = await harness.person({
 const list = (organization: string, signal: AbortSignal | null = null) =>
   harness.api(new Request(toRequest('GET', `/organizations/${organization}/sessions`, { cookie }), { signal }))
 
-test('lists beyond the limit of an organization get 503, and another organization gets its list', async () => {
+test('list requests beyond the limit of an organization get 503, and another organization gets its list', async () => {
   const flood = Array.from({ length: OWN_LONG_READS_WAITING_MAX * 2 }, () => list('alpha'))
   const other = list('beta')
   const answers = await Promise.all(flood)

@@ -1,4 +1,4 @@
-// The figures of several processes in one sum, also if processes start, end or do not answer.
+// Sum of the figures of several processes, even if processes start, end or do not respond.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type LiveReading, livePoint } from '../../src/admin/live/point.ts'
@@ -56,7 +56,7 @@ const decided = (sum: LiveReading | null): number =>
   sum?.totals.decisions.reduce((total, { count }) => total + count, 0) ?? -1
 
 describe('the sum over processes', () => {
-  test('adds gauges, counts since the first look, and takes the worst lag', () => {
+  test('adds gauges and the counts since the first reading, and takes the worst lag', () => {
     const sum = createLiveSum()
     sum(look(ready(0, 10, { decisions: 1_000, cpuSeconds: 50 }), ready(1, 11, { decisions: 7 })))
     const second = sum(
@@ -85,7 +85,7 @@ describe('the sum over processes', () => {
     expect(decided(sum(look(ready(0, 20, { decisions: 8 }), ready(1, 11, { decisions: 90_001 }))))).toBe(104)
   })
 
-  test('catches up with a process that did not answer for a time', () => {
+  test('catches up with a process that did not respond for a time', () => {
     const sum = createLiveSum()
     sum(look(ready(0, 10, { decisions: 0 }), ready(1, 11, { decisions: 0 })))
     expect(decided(sum(look(ready(0, 10, { decisions: 1 }), ready(1, 11, null))))).toBe(1)
@@ -93,7 +93,7 @@ describe('the sum over processes', () => {
     expect(sum(look(ready(0, 10, null), ready(1, 11, null)))).toBeNull()
   })
 
-  test('equals the counts for any distribution over processes and looks', () => {
+  test('equals the counts for any distribution over processes and readings', () => {
     fc.assert(
       fc.property(fc.array(fc.array(fc.nat(1_000), { minLength: 3, maxLength: 3 }), { minLength: 1 }), (steps) => {
         const sum = createLiveSum()
@@ -134,7 +134,7 @@ describe('the sum over processes', () => {
   })
 })
 
-test('the watch reports the sum and each process every second, and continues after a failed look', async () => {
+test('the watch reports the sum and each process every second, and continues after a failed reading', async () => {
   let next: ProcessesLook | Error = look()
   let nowMs = 0
   const errors: unknown[] = []

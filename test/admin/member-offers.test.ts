@@ -137,7 +137,7 @@ describe('an account without a password', () => {
     expect(await inviteAgain(mallory, id)).toBe(403)
   })
 
-  test('that a stranger took up becomes a deployment admin only after a recovery by its owner', async () => {
+  test('that a stranger claimed becomes a deployment admin only after a recovery by its owner', async () => {
     const root = await createRoot()
     const { id, link } = await invite(mallory, NEXT)
     const stranger = await takeUp(link)
@@ -163,7 +163,7 @@ describe('an account without a password', () => {
   })
 })
 
-test('a deployment admin cannot be created with an address that a stranger took up', async () => {
+test('a deployment admin cannot be created with an address that a stranger claimed', async () => {
   const root = await createRoot()
   const stranger = await takeUp((await invite(mallory, NEXT)).link)
   const body = { email: 'Next@example.com', name: 'Next', deployment_admin: true }
@@ -175,7 +175,7 @@ test('a deployment admin cannot be created with an address that a stranger took 
 })
 
 describe('the response for an existing account', () => {
-  test('is the same for every account, without its name and state', async () => {
+  test('is the same for every account, without its name or state', async () => {
     await harness.person({ email: 'active@example.com' })
     await createRoot()
     const disabled = await harness.person({ email: 'disabled@example.com' })
@@ -227,7 +227,7 @@ describe('the response for an existing account', () => {
 describe('an offer', () => {
   const ada = personOfTest(() => harness.person({ email: ADA }))
 
-  test('makes a member once, after the person accepts it, and is in the audit log', async () => {
+  test('creates a member once, after the person accepts it, and is in the audit log', async () => {
     const { id, link } = await offer(bank, ADA, 'reviewer')
     expect(await roleIn(bank, ADA)).toBeNull()
     expect(await harness.status('GET', '/organizations/bank', ada)).toBe(404)
@@ -242,7 +242,7 @@ describe('an offer', () => {
     expect(await accept(link, ada.cookie)).toBe(401)
   })
 
-  test('needs the account and the link: a stranger who took up the address has no link', async () => {
+  test('needs the account and the link: a stranger who claimed the address has no link', async () => {
     const CEO = 'ceo@bank.example'
     const squatter = await takeUp((await invite(mallory, CEO)).link)
     const { id, link } = await offer(bank, CEO, 'organization-admin')
@@ -261,7 +261,7 @@ describe('an offer', () => {
     expect(await roleIn(bank, CEO)).toBe('organization-admin')
   })
 
-  test('is declined without the code, by the person only', async () => {
+  test('can be declined without the code, but only by the person', async () => {
     const other = await harness.person({ email: 'other@example.com' })
     const { id, link } = await offer(bank, ADA)
     expect(await post(`/me/offers/${id}/decline`, {}, other)).toBe(404)
@@ -301,7 +301,7 @@ describe('an offer', () => {
     expect(await roleIn(bank, ADA)).toBe('viewer')
   })
 
-  test('accepted twice at the same time makes one member', async () => {
+  test('that is accepted twice at the same time creates one member', async () => {
     const { link } = await offer(bank, ADA)
     const both = await Promise.all([accept(link, ada.cookie), accept(link, ada.cookie)])
     expect(both.sort()).toEqual([204, 401])

@@ -1,4 +1,4 @@
-// The overview of an organization and its numbers of decisions and sessions, with names, without other organizations.
+// The overview of an organization and its numbers of decisions and sessions, with names and without data of other organizations.
 import { describe, expect, test } from 'bun:test'
 import { failingSince, growsOld } from '../../src/admin/routes/overview.ts'
 import type { WebhookMessage } from '../../src/store/webhooks/webhook-messages.ts'
@@ -30,7 +30,7 @@ const session = async (organizationId: string, to: readonly ('submitted' | 'comp
 }
 
 describe('the overview', () => {
-  test('has pending, failing and expiring items with their age', async () => {
+  test('contains pending, failing and expiring items with their age', async () => {
     const nowSeconds = harness.clock.unixSeconds()
     await session(alpha.id, ['submitted'])
     await session(alpha.id, ['submitted'])
@@ -86,7 +86,7 @@ describe('the overview', () => {
     expect((await read('/organizations/beta/overview', viewer.cookie)).status).toBe(404)
   })
 
-  test('has the time since the last message that an endpoint accepted', () => {
+  test('contains the time since the last message that an endpoint accepted', () => {
     const message = (endpointId: string, state: WebhookMessage['state'], attempts: number, createdAtSeconds: number) =>
       ({ endpointId, state, attempts, createdAtSeconds }) as WebhookMessage
     const found = failingSince([
@@ -101,7 +101,7 @@ describe('the overview', () => {
     expect([...found]).toEqual([['down', { failed: 2, sinceSeconds: 6 }]])
   })
 
-  test('has a list whose source failed or was not confirmed for two intervals', () => {
+  test('contains a list whose source failed or was not confirmed for two intervals', () => {
     const source = { failure: null, confirmedAtSeconds: 1_000, intervalSeconds: 100 }
     expect(growsOld(source, 1_200)).toBe(false)
     expect(growsOld(source, 1_201)).toBe(true)
@@ -111,7 +111,7 @@ describe('the overview', () => {
   })
 })
 
-describe('the numbers of decisions', () => {
+describe('decisions', () => {
   test('are counted by rule and key, and over all organizations only for the deployment', async () => {
     const nowMs = harness.clock.unixSeconds() * 1000
     const policy = await harness.store.policies.create({ organizationId: alpha.id, name: 'Limits' })
@@ -233,7 +233,7 @@ test('decisions have the labels of their contracts', async () => {
   expect(entry).toMatchObject({ subject: bound.body['id'], subject_name: 'Vault', detail: { label: [null, 'Vault'] } })
 })
 
-test('the numbers of sessions are counted by progress and by reviewer', async () => {
+test('sessions are counted by progress and by reviewer', async () => {
   const epsilon = await harness.organization('epsilon')
   await session(epsilon.id, [])
   harness.clock.advance(31 * DAY_SECONDS)

@@ -57,7 +57,7 @@ describe('a list', () => {
     expect([seen.length, new Set(seen).size]).toEqual([before.length + 3, before.length + 3])
   })
 
-  test('in descending order omits new rows only', async () => {
+  test('in descending order omits only new rows', async () => {
     const before = (await harness.audited({ organizationId: alpha.id }, 200)).map(({ sequence }) => sequence)
     expect(await readAll('audit', 6, () => issue('meanwhile'))).toEqual(before)
   })
@@ -88,7 +88,7 @@ describe('a cursor', () => {
     )
   })
 
-  test('of another list or with an invalid form is refused before it reaches the store', async () => {
+  test('of another list or in an invalid format is refused before it reaches the store', async () => {
     const encoded = [[1], ['a', 'b'], [1, 2], [1.5, 'a']].map((parts) => encodeCursor(parts))
     for (const text of ['', 'x', 'bnVsbA', ...encoded]) {
       expect(() => decodeCursor(text, ['number', 'string'])).toThrow(FieldInvalidError)

@@ -76,7 +76,7 @@ describe('a challenge', () => {
     ),
   ]
 
-  test('is valid for its purpose and account for five minutes, and is remembered longer', () => {
+  test('is valid for its purpose and account for five minutes, and is remembered after that', () => {
     const { clock } = harness
     const challenges = createChallenges(() => [new Uint8Array(32).fill(7)], clock)
     for (const use of USES) {
@@ -151,7 +151,7 @@ describe('a response is refused', () => {
     expect(harness.reported).toEqual([])
   })
 
-  test('if it is repeated, also at the same time, or late', async () => {
+  test('if it is late or repeated, even at the same time', async () => {
     const [answer, other, late] = [answerOffer(device, await offer()), await offer(), await offer()]
     expect([await statusOf(answer), await statusOf(answer)]).toEqual([200, 401])
     const twice = answerOffer(device, other)

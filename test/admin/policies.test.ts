@@ -164,7 +164,7 @@ describe('a simulation', () => {
     expect(refused).toMatchObject({ field: 'facts', rule: `must not contain ${message}` })
   })
 
-  test('refuses a list with another form, and shows an example', async () => {
+  test('refuses a list in another format, and shows an example', async () => {
     const body = { source: SOURCE, request: BASE_REQUEST, lists: { partners: [WALLET] } }
     expect(await post('/simulate', body, 400)).toMatchObject({
       field: 'lists.partners',
@@ -172,7 +172,7 @@ describe('a simulation', () => {
     })
   })
 
-  test('uses stored or given lists, after the allow and deny lists of the organization', async () => {
+  test('uses stored lists or lists of the request, after the allow and deny lists of the organization', async () => {
     const body = { source: listing('friends'), request: BASE_REQUEST }
     const edit = (list: string, add: object[], remove: string[] = []) =>
       call('POST', `/lists/${list}/entries`, { add, remove })
@@ -300,7 +300,7 @@ describe('a revision', () => {
     expect((await activate(revision.id)).name).toBe('Withdrawals')
   })
 
-  test('of an earlier version is tried and activated, even if it could not be saved', async () => {
+  test('of an earlier version can be simulated and activated, even if it could not be saved', async () => {
     await post('', { source: EARLIER }, 400)
     const { policy } = await save(SOURCE)
     const revision_id = await saveUnchecked(policy.id, EARLIER)

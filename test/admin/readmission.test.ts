@@ -1,5 +1,5 @@
-// Permissions that are lost during a request. The change is not made, neither if the sender delays the end of the body nor if
-// the loss is between the admission and the transaction.
+// Permissions that are lost during a request. The change is not made, whether the sender delays the end of the body or
+// the permission is lost between the admission and the transaction.
 import { describe, expect, test } from 'bun:test'
 import { readmit } from '../../src/admin/gate.ts'
 import { isUnsafe, type Route } from '../../src/admin/route.ts'

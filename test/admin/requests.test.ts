@@ -1,4 +1,4 @@
-// The treatment of requests by all routes: bodies, idempotency keys, secrets, rate limits and errors.
+// Handling of requests by all routes: bodies, idempotency keys, secrets, rate limits and errors.
 import { describe, expect, spyOn, test } from 'bun:test'
 import { PERSON_RATE_LIMIT } from '../../src/admin/gate.ts'
 import { type Route, takesIdempotencyKey } from '../../src/admin/route.ts'
@@ -19,7 +19,7 @@ const post = (body: unknown, options: CallOptions = {}): Promise<Response> =>
   harness.request('POST', KEYS, { key: alpha.key, body, ...options })
 const countKeys = async (): Promise<number> => (await allKeys(harness.store, alpha.id)).length
 
-test('a request belongs to the network of the client, and after its cookie is found also to the organization', async () => {
+test('a request counts for the network of the client and, after its cookie is found, for the organization', async () => {
   const { cookie } = await harness.member(alpha, 'ada', 'viewer')
   const callers: unknown[] = []
   const { userSessions, apiKeys } = harness.store
@@ -61,7 +61,7 @@ test('a refusal is sent when the pacer allows it', async () => {
 describe('a body', () => {
   const KEY = { name: 'x', kind: 'admin' }
 
-  test('has only the fields that its operation declares', () => {
+  test('can contain only the fields that its operation declares', () => {
     const open = ADMIN_ROUTES.filter(({ body }) => body !== null && body['additionalProperties'] !== false)
     expect(open.map(({ operationId }) => operationId)).toEqual([])
   })
@@ -270,7 +270,7 @@ describe('a change whose response was lost', () => {
     expect(await keysCreated()).toBe(1)
   })
 
-  test('can be repeated at once if the store refused it', async () => {
+  test('can be repeated immediately if the store refused it', async () => {
     let refuses = true
     const call = apiWith(
       (handle) => async (admitted) =>

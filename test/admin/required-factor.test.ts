@@ -68,7 +68,7 @@ describe('the routes', () => {
     expect(await decisions('alpha')).toEqual(closing())
   })
 
-  test('of one organization are closed by its rule, also to a deployment admin', async () => {
+  test('of one organization are closed by its rule, even to a deployment admin', async () => {
     await require('alpha')
     expect(await decisions('alpha')).toEqual(closing('organization'))
     expect(await decisions('beta')).toEqual(closing())

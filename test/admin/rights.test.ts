@@ -120,7 +120,7 @@ const snapshot = async () => {
 }
 
 describe('the operations on resources with permissions', () => {
-  test('are known in this test, and all other resources in paths have no permissions', () => {
+  test('are listed in this test, and all other resources in paths have no permissions', () => {
     const named = new Set(ADMIN_ROUTES.flatMap(({ path }) => namedThings(path)))
     expect([...named].sort()).toEqual([...Object.keys(TARGETS), ...WITHOUT_PERMISSIONS].sort())
     expect(new Set(OPERATIONS.map(([, part]) => part))).toEqual(new Set(Object.keys(TARGETS)))
@@ -157,7 +157,7 @@ describe('a key', () => {
     return status
   }
 
-  test('is in lists only of callers who may read it', async () => {
+  test('appears only in lists of callers who may read it', async () => {
     const ids = await Promise.all(
       [
         harness.issueKey(alpha.id, 'attestation'),
@@ -204,7 +204,7 @@ describe('a key', () => {
     expect(await harness.status('POST', KEYS, { ...callers.admin, body })).toBe(status)
   })
 
-  test('is not changed by a caller who loses the permissions during the request', async () => {
+  test('cannot be changed by a caller who loses the permissions during the request', async () => {
     const createRoot = (name: string) => harness.person({ email: `${name}@example.com`, deploymentAdmin: true })
     const demoted = await createRoot('demoted')
     const demote = async () => {

@@ -1,4 +1,4 @@
-// Policies that decide sessions, in the admin API: their use, selection, trials and shadows.
+// Policies that decide sessions, in the admin API: their use, selection, simulations and shadows.
 import { expect, test } from 'bun:test'
 import { isoTime } from '../../src/lib/time.ts'
 import { contentHashOf } from '../../src/policy/revision.ts'
@@ -46,7 +46,7 @@ const replay = async (source: string): Promise<void> => {
   await close()
 }
 
-test('a policy for sessions decides no project, and its revisions cannot decide requests', async () => {
+test('a policy for sessions cannot be assigned to a project, and its revisions cannot decide requests', async () => {
   const people = await create(PEOPLE)
   const requests = await create(REQUESTS)
   expect([people.decides, requests.decides]).toEqual(['sessions', 'requests'])
@@ -118,7 +118,7 @@ test('a revision decides sessions only after a recent replay, both when selected
   await createActive(PEOPLE.replace('People', 'Others'))
 })
 
-test('a replay without sessions is not sufficient after reviewers decided a session', async () => {
+test('a replay without sessions is not sufficient after reviewers have decided a session', async () => {
   const { policyId } = await createActive(PEOPLE)
   await replay(PEOPLE)
   const sessionId = await harness.session(alpha.id, ['submitted'])

@@ -36,7 +36,7 @@ const statusesOf = async (requests: readonly Promise<{ status: number }>[]): Pro
   (await Promise.all(requests)).map(({ status }) => status).sort()
 
 describe('a decision', () => {
-  test('has comments for the person and for reviewers, and the name of the reviewer', async () => {
+  test('contains comments for the person and for reviewers, and the name of the reviewer', async () => {
     const id = await submitted()
     const comments = { public_comment: 'The photograph is blurred.', private_comment: 'Second try.' }
     const decided = await decide(id, { status: 'retry', sequence: 2, ...comments, corrections: ['fullName'] })
@@ -141,7 +141,7 @@ describe('an assignment', () => {
     expect(await statusesOf([assign(id, ada.id, 0), assign(id, bob.id, 0, bob)])).toEqual([200, 409])
   })
 
-  test('prevents decisions of others until they take it over', async () => {
+  test('prevents decisions by other reviewers until they take it over', async () => {
     const id = await submitted()
     expect((await assign(id, ada.id, 0)).body).toEqual({ assigned_to: ada.id, assignment_version: 1 })
     for (const caller of [bob, { key: alpha.key }]) expect((await decide(id, COMPLETION, caller)).status).toBe(409)
@@ -184,7 +184,7 @@ describe('evidence', () => {
     expect(JSON.stringify(entries)).not.toMatch(/Example|EXAMPLE/)
   })
 
-  test('is not stored for an Idempotency-Key, and each reading is recorded', async () => {
+  test('is not stored for an Idempotency-Key, and each read is recorded', async () => {
     const options = { key: alpha.key, body: {}, headers: { 'idempotency-key': 'read' } }
     const id = await submitted()
     for (let count = 1; count <= 2; count++) {

@@ -51,7 +51,7 @@ const interrupted = async (operationId: string, body: object, change: () => Prom
   return (await harness.apiOver(routes)(toRequest(method, path, { cookie: ada.cookie, body }))).status
 }
 
-test('a proposal does not disable codes that are enabled meanwhile', async () => {
+test('a proposal does not disable codes that are enabled in the meantime', async () => {
   expect(await interrupted('proposeTotp', {}, enableCodes)).toBe(409)
   expect(await hasTotp()).toBe(true)
 })
@@ -71,17 +71,17 @@ test.each([
   expect(await countSessions()).toBe(1)
 })
 
-test('a password creates a session if one-time codes are only proposed meanwhile', async () => {
+test('a password creates a session if one-time codes are only proposed in the meantime', async () => {
   after(harness.services.passwords, 'verify', () => proposeTotp(harness, ada))
   expect((await signIn()).status).toBe(200)
 })
 
-test('a password is not sufficient if a passkey is added meanwhile', async () => {
+test('a password is not sufficient if a passkey is added in the meantime', async () => {
   after(harness.services.passwords, 'verify', () => addPasskey(harness, ada, createSoftwareAuthenticator()))
   expect(await (await signIn()).json()).toEqual({ signed_in: false, second_factors: ['passkey'] })
 })
 
-test('a checked code creates no session if the password is changed meanwhile', async () => {
+test('a checked code creates no session if the password is changed in the meantime', async () => {
   const { code } = await enableCodes()
   harness.clock.advance(30)
   const cookie = cookieOf(await signIn())
@@ -90,7 +90,7 @@ test('a checked code creates no session if the password is changed meanwhile', a
   expect(await countSessions()).toBe(1)
 })
 
-test('a checked passkey creates no session if it is deleted meanwhile', async () => {
+test('a checked passkey creates no session if it is deleted in the meantime', async () => {
   const device = createSoftwareAuthenticator()
   await addPasskey(harness, ada, device)
   const remove = () => harness.request('DELETE', `/me/passkeys/${device.id}`, ada)

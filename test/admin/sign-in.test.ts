@@ -18,7 +18,7 @@ const createInvited = () =>
   harness.store.users.create({ email: 'new@example.com', name: 'New', deploymentAdmin: false, passwordHash: null })
 
 describe('a password', () => {
-  test('signs in with any case of the address, and sets both cookies', async () => {
+  test('signs in regardless of the letter case of the address, and sets both cookies', async () => {
     await create(ADA)
     const response = await signIn('ADA@Example.COM')
     const attributes = 'Path=\\/; HttpOnly; SameSite=Strict$'
@@ -35,7 +35,7 @@ describe('a password', () => {
     expect((await signIn('jürgen@example.com')).status).toBe(200)
   })
 
-  test('has the same refusal if it is wrong, or the account is unknown, disabled or only invited', async () => {
+  test('gets the same refusal if it is wrong or if the account is unknown, disabled or only invited', async () => {
     await create(ADA)
     await harness.store.users.setDisabled((await create('gone@example.com')).id, true)
     await createInvited()
@@ -52,7 +52,7 @@ describe('a password', () => {
     }
   })
 
-  test('that is wrong has its own code, so that a signed-in person stays signed in', async () => {
+  test('that is wrong gets its own error code, so that a signed-in person stays signed in', async () => {
     const { cookie } = await create(ADA)
     const body = { current_password: WRONG, new_password: PASSWORD }
     const codes = [
@@ -106,7 +106,7 @@ describe('a password', () => {
     expect(JSON.stringify(harness.attempts)).not.toContain('typed')
   })
 
-  test('is in the audit log only if it signs in, so that guesses do not fill the log', async () => {
+  test('is recorded in the audit log only after a successful sign-in, so that guesses do not fill the log', async () => {
     await create(ADA)
     for (const password of [WRONG, PASSWORD]) await signIn(ADA, password)
     const entries = await harness.audited()
@@ -115,7 +115,7 @@ describe('a password', () => {
 })
 
 describe('a session', () => {
-  test('ends two hours after the last request, and after half a day in any case', async () => {
+  test('ends two hours after the last request, and at most half a day after the sign-in', async () => {
     const { cookie } = await create(ADA)
     for (let hour = 1; hour <= 12; hour++) {
       harness.clock.advance(3_600)
@@ -126,7 +126,7 @@ describe('a session', () => {
     expect(await statusOf(other.cookie)).toBe(401)
   })
 
-  test('ends when a sign-in replaces its cookie, and not when the sign-in fails', async () => {
+  test('ends when a sign-in replaces its cookie, but not when the sign-in fails', async () => {
     const { cookie } = await create(ADA)
     await create(BOB)
     const other = await create('eve@example.com')
@@ -191,7 +191,7 @@ describe('a second factor', () => {
     expect(attempts.map(({ account, refused }) => [account, refused])).toEqual([wrong, [id, null], wrong])
   })
 
-  test('signs in one of two browsers that send the same code', async () => {
+  test('signs in only one of two browsers that send the same code', async () => {
     const { code } = await createWithTotp()
     harness.clock.advance(60)
     const halves = await Promise.all([signIn(ADA), signIn(ADA)])
@@ -216,7 +216,7 @@ describe('a second factor', () => {
     expect(await statusWith(await signIn(ADA), code)).toBe(200)
   })
 
-  test('can be a recovery code of the earlier, shorter form', async () => {
+  test('can be a recovery code in the earlier, shorter format', async () => {
     const { id } = await createWithTotp()
     await harness.store.users.setRecoveryCodes(id, [hashToken('aB3dE-9xYz0')])
     expect(await statusWith(await signIn(ADA), 'aB3dE-9xYz0')).toBe(200)
@@ -229,7 +229,7 @@ describe('a second factor', () => {
     expect(await statusWith(half, code())).toBe(401)
   })
 
-  test('has a sealed secret in the database', async () => {
+  test('has an encrypted secret in the database', async () => {
     const ada = await create(ADA)
     const secret = await proposeTotp(harness, ada)
     const credential = await harness.store.users.findCredential({ userId: ada.id })
@@ -252,7 +252,7 @@ describe('a one-time link', () => {
   const createFirst = async (token: string, changes: object = {}): Promise<number> =>
     (await use({ token, name: 'Root', email: ROOT, password: PASSWORD, ...changes })).status
 
-  test('creates the first account once, also if it is used twice at the same time', async () => {
+  test('creates the first account once, even if it is used twice at the same time', async () => {
     const token = await createLink()
     const both = await Promise.all([createFirst(token), createFirst(token, { email: 'other@example.com' })])
     expect(both.sort()).toEqual([200, 401])
@@ -280,7 +280,7 @@ describe('a one-time link', () => {
     }
   })
 
-  test('remains valid after a weak password', async () => {
+  test('remains valid after a weak password is refused', async () => {
     const token = await createLink()
     expect(await createFirst(token, { password: 'short' })).toBe(400)
     expect(await createFirst(token)).toBe(200)
@@ -314,7 +314,7 @@ describe('a one-time link', () => {
     expect([response.status, await statusOf(cookie), await statusOf(cookieOf(response))]).toEqual([200, 401, 200])
   })
 
-  test('has its token in the fragment, which browsers do not send', async () => {
+  test('contains its token in the URL fragment, which browsers do not send', async () => {
     const body = { email: 'new@example.com', name: 'New', deployment_admin: false }
     const options = { ...(await create(ROOT, true)), body }
     const created = await harness.call<{ invitation: { url: string } }>('POST', '/users', options)

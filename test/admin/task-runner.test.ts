@@ -1,4 +1,4 @@
-// Shutdown of the task runner: it starts no task, and a task that it takes at the same time returns to the queue.
+// Shutdown of the task runner: no task is started, and a task that is claimed at the same time returns to the queue.
 import { expect, test } from 'bun:test'
 import { createTaskRunner, type TaskListener } from '../../src/admin/task-runner.ts'
 import { storeOfTest } from '../store/store-of-test.ts'
@@ -6,7 +6,7 @@ import { openTemporaryStore } from '../store/temporary-store.ts'
 
 const temporary = storeOfTest(openTemporaryStore)
 
-test('a task that is being taken during the shutdown is not started, and returns to the queue', async () => {
+test('a task that is being claimed during the shutdown is not started, and returns to the queue', async () => {
   const { tasks } = temporary.store
   const { id } = await tasks.create({ organizationId: null, kind: 'test', input: {}, actor: 'test' })
   const [taken, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -36,7 +36,7 @@ test('a task that is being taken during the shutdown is not started, and returns
   await closing
   expect([started, errors]).toEqual([[], []])
   expect(await tasks.find(null, id)).toMatchObject({ state: 'queued', startedAtSeconds: null })
-  // The task does not count as interrupted, and another process takes it.
+  // The task does not count as interrupted, and another process claims it.
   expect(await tasks.failInterrupted()).toBe(0)
   expect((await tasks.takeNext('another process'))?.id).toBe(id)
 })

@@ -92,7 +92,7 @@ describe('another organization’s id', () => {
       !path.includes('/wallets/{wallet}/'),
   )
 
-  test('is known here for each parameter', () => {
+  test('is defined in this test for each parameter', () => {
     expect(routes.length).toBeGreaterThan(30)
     const names = new Set(
       routes.flatMap(({ path }) => [...path.slice(30).matchAll(/\{([^}]+)\}/g)].map((match) => match[1] ?? '')),
@@ -162,7 +162,7 @@ test.each([
   ['alpha', alpha, 1],
   ['beta', beta, 2],
 ] as const)(
-  'a search finds only decisions of %s, also by a wallet of the other organization',
+  'a search finds only decisions of %s, even by a wallet of the other organization',
   async (slug, { key }, own) => {
     const search = async (query: string) =>
       (await harness.call('GET', `/organizations/${slug}/decisions${query}`, { key })).body['data']

@@ -81,7 +81,7 @@ describe('wrong guesses', () => {
     for (const other of others) expect(await guess(other)).toBe(true)
   })
 
-  test('are limited to ten on a known device, and strangers do not use them up', async () => {
+  test('are limited to ten on a known device, and unknown devices do not use them up', async () => {
     expect(await guessMany(53, anywhere())).toBe(50)
     expect(await guessMany(12, () => ada({ device: 'laptop' }))).toBe(10)
     expect(await guess(ada({ device: 'phone' }))).toBe(true)
@@ -104,7 +104,7 @@ describe('a correct guess', () => {
     expect(await guessMany(7, () => ada())).toBe(5)
   })
 
-  test('does not reset the counter of strangers', async () => {
+  test('does not reset the counter of unknown devices', async () => {
     await guessMany(49, (number) => ada({ address: addressOf(number) }))
     for (let times = 0; times < 3; times++) expect(await throttle.attempt(ada(), right)).toBe('in')
     expect(await guessMany(3, (number) => ada({ address: addressOf(100 + number) }))).toBe(1)
@@ -118,7 +118,7 @@ test('a guess that is not checked does not count', async () => {
 })
 
 describe('a flood of guesses', () => {
-  test('at a full counter does not query the store until the counter has room', async () => {
+  test('does not query the store while its counter is full', async () => {
     await guessMany(6, () => ada())
     const before = calls
     await guessMany(20, () => ada())
@@ -127,7 +127,7 @@ describe('a flood of guesses', () => {
     expect(await guess(ada())).toBe(true)
   })
 
-  test('by strangers is limited to 200 at once and 50 per second, except for known people', async () => {
+  test('from unknown devices is limited to a burst of 200 and 50 per second; known devices are exempt', async () => {
     const stranger = (number: number): Attempt => ada({ account: `x${number}@example.com`, address: addressOf(number) })
     expect(await guessMany(205, stranger)).toBe(200)
     expect(await guess(ada({ device: 'laptop' }))).toBe(true)

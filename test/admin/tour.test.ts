@@ -1,4 +1,4 @@
-// A successful call of every operation, in the order of a new deployment. Each response is compared with the OpenAPI document
+// A successful call to every operation, in the order of a new deployment. Each response is compared with the OpenAPI document
 // (support/conformance.ts), and each change with the audit log.
 import { describe, expect, test } from 'bun:test'
 import { newToken } from '../../src/admin/accounts/token.ts'
@@ -25,7 +25,7 @@ const UNRECORDED = /\/(check|policies\/(simulate|test)|options)$|^\/me\/(totp|co
 const isChange = (method: string, path: string): boolean => method !== 'GET' || path.includes('/audit/export')
 const countEntries = async (): Promise<number> => (await store.audit.verify()).entries
 
-/** Sends a request as the first account, which must get the status. A change must make an audit entry, other requests none. */
+/** Sends a request as the first account, which must get the status. Only a change must create an audit entry. */
 const call = async <Body = object>(
   status: number,
   request: string,

@@ -79,7 +79,7 @@ test('a paused endpoint can be tested before it resumes', async () => {
   expect(await harness.audited({ action: 'webhook.resume' })).toHaveLength(1)
 })
 
-test('an endpoint for decisions accepts only requests for decisions, and an endpoint for events only events', async () => {
+test('an endpoint for decisions accepts only requests for decisions, and an endpoint for events accepts only events', async () => {
   const events = await addEndpoint('events')
   expect((await send(events, { type: 'session.decision_requested' })).status).toBe(400)
   const endpoint = await addEndpoint('decisions')

@@ -7,7 +7,7 @@ import { harnessOfTest } from './support/harness.ts'
 
 const harness = harnessOfTest()
 
-test('a decision that was withheld after the deadline is shown and exported without its signature', async () => {
+test('a decision whose response was withheld after the deadline is shown and exported without its signature', async () => {
   const alpha = await harness.organization('alpha')
   const records = [1, 2].map((number) => decisionRecord(number, { organization: alpha.id }))
   harness.decide(...records, { ...withheld(1), uuid: records[0]?.uuid ?? '' })

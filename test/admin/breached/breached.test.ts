@@ -8,7 +8,7 @@ import { isBreachedPassword, refuseCommonPassword } from '../../../src/admin/acc
 // Passwords of the list that comply with the other rules.
 const LEAKED = ['chickenwing101', 'contortionist', 'finalfantasy', 'ghbdtnrfrltkf', 'justinbieber', 'sonyericsson']
 
-test('leaked passwords are refused in any case', () => {
+test('leaked passwords are refused in upper case and lower case', () => {
   for (const password of LEAKED) {
     const capitalized = `${password.charAt(0).toUpperCase()}${password.slice(1)}`
     for (const spelling of [password, password.toUpperCase(), capitalized]) {
@@ -27,7 +27,7 @@ test('other passwords are accepted', () => {
   expect(random.filter(isBreachedPassword).length).toBeLessThanOrEqual(1)
 })
 
-test('the list is sorted without duplicates, and longer than the 3,000 that the standard requires', () => {
+test('the list is sorted, without duplicates, and longer than the 3,000 passwords that the standard requires', () => {
   const bytes = readFileSync(join(import.meta.dir, '../../../src/admin/accounts/breached-passwords.bin'))
   const numbers = Array.from({ length: bytes.length / 4 }, (_, at) => bytes.readUInt32BE(at * 4))
   expect(numbers.length).toBeGreaterThan(40_000)

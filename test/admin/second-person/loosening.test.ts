@@ -1,5 +1,5 @@
-// Settings of checks: a change that loosens a check needs a second person; a change that only tightens it is made at once,
-// also by a key.
+// Settings of checks: a change that loosens a check needs a second person; a change that only tightens it is made immediately,
+// even by a key.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { newIdentifier } from '../../../src/domain/identifier.ts'
 import { LEVELS } from '../../../src/domain/level.ts'
@@ -32,7 +32,7 @@ const put = async (path: string, body: object, method = 'PUT'): Promise<Outcome>
 
 const approve = async ({ body }: Answer): Promise<number> => (await world.decide(body.id, true, world.bob)).status
 
-test('the definition and the effect of a hit are loosened with a second person, and tightened at once', async () => {
+test('the definition and the effect of a hit are loosened with a second person, and tightened immediately', async () => {
   const { screeningSettings } = world.store
   for (const name of ['one', 'two']) await world.store.lists.create({ owner: world.alpha.id, name })
   const start = {
@@ -72,7 +72,7 @@ test('the definition and the effect of a hit are loosened with a second person, 
   }
 })
 
-test('the minimum age of each level is lowered with a second person, and raised at once', async () => {
+test('the minimum age of each level is lowered with a second person, and raised immediately', async () => {
   const { minimumAges } = world.store
   for (const level of Object.keys(LEVELS)) {
     expect([level, await put('minimum-age', { levels: { [level]: 17 } })]).toEqual([level, 'waits'])
@@ -94,7 +94,7 @@ test('the minimum age of each level is lowered with a second person, and raised 
   }
 })
 
-test('the retention of verified and rejected people is shortened with a second person, and extended at once', async () => {
+test('the retention of verified and rejected people is shortened with a second person, and extended immediately', async () => {
   const retention = { completedDays: 100, rejectedDays: 100, abandonedDays: 100 }
   await world.store.evidenceRetention.set(world.alpha.id, retention)
   for (const [body, expected] of [
@@ -146,7 +146,7 @@ describe('a sanctions list', () => {
   const enable = (name: string, body: object) =>
     world.call('PUT', `/screening/lists/${name}`, { cookie: world.root.cookie, body })
 
-  test('is enabled at once only as its publisher provides it', async () => {
+  test('is enabled without approval only with the settings of its publisher', async () => {
     for (const [name, body, status] of [
       ['mine', { format: 'csv' }, 202],
       ['ofac-sdn', { urls: ['https://lists.example/mallory.csv'] }, 202],
@@ -215,7 +215,7 @@ describe('an external decider', () => {
     ])
   })
 
-  test('has a sealed secret, and an endpoint for events is added at once', async () => {
+  test('has a sealed secret, and an endpoint for events is added immediately', async () => {
     const requested = await world.request(world.ada, 'setWebhookService')
     expect(requested.body['name']).toStartWith('decide.example/a (sha256 ')
     const stored = await world.store.approvals.find(world.alpha.id, requested.body.id)
@@ -228,7 +228,7 @@ describe('an external decider', () => {
     expect((await world.call('POST', '/organizations/alpha/webhooks', events)).status).toBe(201)
   })
 
-  test('is removed with a second person, because a policy would decide instead', async () => {
+  test('is removed with a second person, because a policy would then decide', async () => {
     const { ada, alpha, ofSessions, store } = world
     const chosen = await world.request(ada, 'changeSessionPolicy')
     const remains = { what: 'external decider remains active', before: DECIDER, after: DECIDER }
@@ -257,7 +257,7 @@ describe('an external decider', () => {
     }
   })
 
-  test('shows the time in which the previous secret remains valid', async () => {
+  test('shows how long the previous secret remains valid', async () => {
     const first = await world.request(world.ada, 'setWebhookService')
     expect(first.status).toBe(202)
     expect(JSON.stringify(first.body['changes'])).not.toContain('second')

@@ -11,7 +11,7 @@ const covered = ADMIN_ROUTES.filter(({ secondPerson }) => secondPerson !== null)
 const PERSONAL = ['inviteMemberAgain', 'renewMemberOffer', 'rotateWebhookSecret']
 const approved = covered.filter(({ operationId }) => !PERSONAL.includes(operationId))
 
-test('every operation that makes a change declares its need, or why it has none', () => {
+test('every operation that makes a change declares when it needs a second person, or why it never does', () => {
   const undeclared = COMMAND_ROUTES.filter(
     ({ method, secondPerson, alone }) => isUnsafe(method) && (secondPerson === null) === (alone === null),
   )
@@ -34,7 +34,7 @@ test.each([
   expect(await routeOf('changeUser').secondPerson?.needs?.({} as never, { body } as never)).toBe(needs)
 })
 
-describe('the creator', () => {
+describe('the recorded creator', () => {
   /** Account ids by the rows of accounts, memberships, offers and links. */
   const accountsByRow = async ({ store }: World) => {
     const rows: [string, string][] = []
@@ -121,8 +121,8 @@ describe('the creator', () => {
   })
 })
 
-describe('with the rule', () => {
-  test.each(PERSONAL)('%s is refused to a key, and to a person whose sign-in is old', async (operationId) => {
+describe('with the second-person rule', () => {
+  test.each(PERSONAL)('%s is refused to a key, and to a person who signed in too long ago', async (operationId) => {
     await using world = await startWorld(operationId)
     await world.setRule(true)
     const [path, options] = world.personal[operationId] ?? ['', {}]

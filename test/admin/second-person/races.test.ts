@@ -54,7 +54,7 @@ describeStores((open) => {
     return outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value.status : outcome.reason))
   }
 
-  test('one of two revisions that were requested on the same basis is activated', async () => {
+  test('only one of two revisions that were requested on the same basis is activated', async () => {
     const { policies } = harness.store
     const policy = {
       organizationId: alpha.id,
@@ -70,7 +70,7 @@ describeStores((open) => {
     expect((await policies.find(alpha.id, policy.policyId))?.activeRevisionId).toBe(one.revision_id)
   })
 
-  test('two administrators remain if both others are demoted', async () => {
+  test('two administrators remain if the demotions of two others are approved at the same time', async () => {
     const first = await request('PATCH', `/members/${bob.id}`, { role: 'viewer' })
     const second = await request('PATCH', `/members/${carol.id}`, { role: 'viewer' })
     const [one, two] = await approveBoth([carol, first], [bob, second])

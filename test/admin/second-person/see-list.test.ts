@@ -1,4 +1,4 @@
-// Changes of lists: the need of a second person for each kind of list and change, and the view of the approver.
+// List changes: whether each kind of list and change needs a second person, and the view of the approver.
 import { describe, expect, test } from 'bun:test'
 import { basisOf } from '../../../src/admin/second-person/guard.ts'
 import {
@@ -18,7 +18,7 @@ const ADDRESS = { address: '0x1111111111111111111111111111111111111111' }
 
 describe.each(['organization_1', null])('a list of %p', (owner) => {
   test.each(['allow', 'deny', 'other'])('with the name %s', (name) => {
-    // Only additions to the deny list and removals from the allow list of an organization are made at once.
+    // Only additions to the deny list and removals from the allow list of an organization are made immediately.
     const needs = (loosens: boolean) => (owner !== null && !loosens ? 'nothing' : 'second-person')
     for (const [adds, removes] of [
       [true, false],
@@ -86,7 +86,7 @@ describe('the view of', () => {
     const before = await seen()
     expect((await see('b'.repeat(64))).changes).not.toEqual(before[0].changes)
 
-    // Another entry instead: the list has the same length.
+    // Replaces an entry; the list keeps its length.
     await put(ADDRESS.address, false)
     await put(ADDRESS.address.replace('1', '2'), true)
     for (const [index, view] of (await seen()).entries()) {

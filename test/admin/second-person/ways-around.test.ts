@@ -1,4 +1,4 @@
-// Attempts of one administrator to get a change approved alone, and changes that need no approval.
+// Attempts of one administrator to approve a change alone, and changes that need no approval.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { addressKey } from '../../../src/domain/address-key.ts'
 import { LIST_EDITS_MAX } from '../../../src/domain/list.ts'
@@ -46,7 +46,7 @@ describe('an account', () => {
     return world.signIn(await accountOf(email))
   }
 
-  test('and its creator request nothing if nobody else could approve it', async () => {
+  test('and its creator cannot request a change if they are the only possible approvers', async () => {
     const { ada, bob, carol, root, rita, rob, alpha, store } = world
     const first = await createMember(ada, bob, 'first@example.com')
     for (const { id } of [bob, carol]) await store.memberships.setRole(alpha.id, id, 'viewer')
@@ -90,7 +90,7 @@ describe('an account', () => {
     }
   })
 
-  test('created before the rule depends on its creator as well', async () => {
+  test('created before the rule depends on its creator, too', async () => {
     await world.setRule(false)
     expect((await invite(world.ada, 'early@example.com')).status).toBe(201)
     await world.setRule(true)
@@ -299,7 +299,7 @@ describe('lists', () => {
   const addressesTo = (count: number): string[] =>
     Array.from({ length: count }, (_, n) => `0x${(n + 1).toString(16).padStart(40, '0')}`)
 
-  test('an address is removed from the allow list and added to the deny list at once, also by a key', async () => {
+  test('an address is removed from the allow list and added to the deny list immediately, even by a key', async () => {
     const { ada, alpha } = world
     expect((await edit(ada, 'allow', add(WALLET))).status).toBe(202)
     expect(await isListed('allow')).toBe(false)
@@ -309,14 +309,14 @@ describe('lists', () => {
     expect(await isListed('allow')).toBe(false)
 
     expect((await edit({ key: alpha.key }, 'deny', add(WALLET))).status).toBe(200)
-    // An edit that also makes a change that needs approval is not made at once.
+    // An edit that includes a change that needs approval is not made immediately.
     for (const body of [{ remove: [WALLET] }, { ...add(OTHER_WALLET), remove: [WALLET] }]) {
       expect((await edit(ada, 'deny', body)).status).toBe(202)
     }
     expect(await isListed('deny')).toBe(true)
   })
 
-  test('a file is merged into the deny list at once and without a comparison, but does not replace it', async () => {
+  test('a file is merged into the deny list immediately, without a comparison, but does not replace it', async () => {
     const { lists } = world.harness.services.store
     const { readEdits } = lists
     let reads = 0
@@ -507,13 +507,13 @@ describe('a project', () => {
     await expectApprovals(requested, [world.bob, 409])
   })
 
-  test('is renamed at once', async () => {
+  test('is renamed immediately', async () => {
     expect((await world.request(world.ada, 'changeProject', { body: { name: 'Safe' } })).status).toBe(200)
   })
 })
 
-describe('a policy that is to decide sessions', () => {
-  test('is refused if it already decides, and is shown with its id', async () => {
+describe('a policy that is selected to decide sessions', () => {
+  test('is refused if it already decides sessions, and is shown with its id', async () => {
     const { ada, alpha, ofSessions, store } = world
     await store.sessionPolicies.set(alpha.id, ofSessions.id)
     expect((await world.request(ada, 'changeSessionPolicy')).status).toBe(409)
@@ -522,7 +522,7 @@ describe('a policy that is to decide sessions', () => {
     expect(change).toMatchObject({ before: 'people', after: `People (${ofSessions.id}), revision 1` })
   })
 
-  test('is chosen only with the revision that the approver saw', async () => {
+  test('is selected only with the revision that the approver saw', async () => {
     const { alpha, bob, ofSessions, store } = world
     const requested = await world.request(world.ada, 'changeSessionPolicy')
     await activate(ofSessions.id, 'name: People\ndecides: sessions\nrules: [{ id: all, allow: "true" }]\n')
@@ -577,7 +577,7 @@ describe('a request', () => {
     expect([one.status, two.status, two.body.id]).toEqual([202, 202, one.body.id])
   })
 
-  test('is shown with its invisible characters', async () => {
+  test('is shown with its invisible characters escaped', async () => {
     const { ada, alpha, bob, store } = world
     await store.approvals.request({
       organizationId: alpha.id,
@@ -602,7 +602,7 @@ describe('a request', () => {
   })
 })
 
-describe('with too few administrators', () => {
+describe('with too few administrators,', () => {
   test('the rule cannot be enabled, and the refusal names a remedy', async () => {
     const { ada, alpha, bob, carol, root, rita, rob, store } = world
     const enable = () => world.request(ada, 'changeSettings', { body: { second_person: true } })

@@ -10,7 +10,7 @@ const operations = await loadOperations(MODULES)
 export const ADMIN_ROUTES = adminRoutes(operations.routes)
 export const COMMAND_ROUTES = commandRoutes(operations)
 
-/** The routes without their work, so that responses show only the gate's decision. */
+/** The routes with empty handlers, so that responses show only the gate's decision. */
 export const GATE_ROUTES: readonly Route[] = ADMIN_ROUTES.map((route) => ({
   ...route,
   query: null,

@@ -1,4 +1,4 @@
-// Fakes of the pool and the processes, and the decision index in the thread of the test.
+// Fakes of the pool and the processes, and the decision index in the test's thread.
 import type { LiveReading } from '../../../src/admin/live/point.ts'
 import type { ProcessControl, ProcessTarget } from '../../../src/admin/live/processes.ts'
 import type { PoolStats } from '../../../src/pool/pool-statistics.ts'
