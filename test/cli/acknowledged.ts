@@ -1,4 +1,4 @@
-// Attestations under an Idempotency-Key, whose repetition returns the same response even after the data has moved.
+// Attestations under an Idempotency-Key, whose retries return the same response even after the data was moved.
 import { expect } from 'bun:test'
 import type { RunningService } from '../service/start-service.ts'
 

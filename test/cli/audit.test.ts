@@ -60,7 +60,7 @@ const tamper = (...statements: string[]): void => {
 }
 
 describe('audit verify', () => {
-  test('exits with 1 if the head stored next to the tree is not of this log', async () => {
+  test('exits with 1 if the head stored next to the tree belongs to another log', async () => {
     headProblems = ['the audit head next to the tree: its entry 9 is missing']
     expect(await run('verify')).toMatchObject({ code: 1, stderr: expect.stringContaining('its entry 9 is missing') })
     expect((await run('verify', '--json')).code).toBe(1)
@@ -112,7 +112,7 @@ describe('the shipped audit log', () => {
     return { code, report: JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as AuditCopyReport }
   }
 
-  test('has a line per entry, continues after the last shipped entry, and verifies', async () => {
+  test('contains one line per entry, continues after the last shipped entry, and can be verified', async () => {
     expect(await ship()).toBe(0)
     await fill(2)
     expect(await ship()).toBe(2)
@@ -138,7 +138,7 @@ describe('the shipped audit log', () => {
     expect(copies().map((path) => readFileSync(path, 'utf8'))).toEqual(before)
   })
 
-  test('continues, and is not replaced, after others added objects', async () => {
+  test('continues, and is not replaced, after other writers added objects', async () => {
     await fill(5)
     await ship()
     const [first = '', second = ''] = copies()
@@ -160,7 +160,7 @@ describe('the shipped audit log', () => {
     expect(readFileSync(pathOf(7), 'utf8')).toBe(text)
   })
 
-  test('is not replaced after the log in the database was truncated and others added an object', async () => {
+  test('is not replaced after the log in the database was truncated and another writer added an object', async () => {
     await fill(5)
     await ship()
     const [first = '', second = ''] = copies()
@@ -171,7 +171,7 @@ describe('the shipped audit log', () => {
     expect(readFileSync(second, 'utf8')).toBe(before)
   })
 
-  test('is compared to its end, even if others added objects that repeat earlier entries', async () => {
+  test('is compared to its end, even if other writers added objects that repeat earlier entries', async () => {
     await fill(6)
     await ship(6)
     const entries = readFileSync(copies()[0] ?? '', 'utf8').split('\n')
@@ -266,7 +266,7 @@ describe('the user that runs a command', () => {
 })
 
 describe('the entry of a command', () => {
-  test('is the entry of its operation, in the same transaction, with the name of the system user', async () => {
+  test('is made by its operation, in the same transaction, with the name of the system user', async () => {
     const { admin } = await openOver(temporary, 'anna')()
     const body = { kind: 'attestation', name: 'backend' } as const
     const { key, record } = await admin.call('POST /organizations/{organization}/keys', { params, body })
@@ -293,7 +293,7 @@ describe('the entry of a command', () => {
     expect((await temporary.store.apiKeys.find(params.organization, record.id))?.revokedAtSeconds).toBeNull()
   })
 
-  test('belongs to the deployment for a backup, and has the options without the destination', async () => {
+  test('belongs to the deployment for a backup, and contains the options without the destination', async () => {
     await note('backup', '--to', '/mnt/away', '--with-secrets')
     expect(await newest()).toMatchObject({
       organizationId: null,

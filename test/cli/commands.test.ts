@@ -1,5 +1,5 @@
-// All commands of the table: each has help, refuses wrong words before it opens anything, sends its words to its operation, and
-// prints the response. The tests of the admin API test the operations.
+// Every command in the table prints help, rejects invalid arguments before it opens anything, passes its arguments to its
+// operation, and prints the response. The tests of the admin API test the operations.
 import { describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -46,7 +46,7 @@ const run = async (
   return { code, ...printed }
 }
 
-/** The shortest valid call: a text for each required word and option. */
+/** The shortest valid call: a value for each required argument and option. */
 const shortest = ({ verb, words = [], options = [] }: Command): string[] => [
   verb,
   ...words.filter(({ optional }) => !optional).map(() => 'x'),
@@ -59,7 +59,7 @@ const changing = (command: Command): string[] => [
   ...(command.noun === 'evidence-retention' ? ['--completed', '30'] : []),
 ]
 
-test('names, options and confirmations of commands are those that scripts use', () => {
+test('the recorded names, options and confirmations of commands, on which scripts depend, are unchanged', () => {
   const names = COMMANDS.map((command) => {
     const options = (command.options ?? []).filter(({ required }) => !required).map(({ name }) => `--${name}`)
     return [usageLine(command), ...options, ...(command.asks ? ['(confirmed)'] : [])].join(' ')
@@ -132,7 +132,7 @@ test('a command of a disabled module is refused before it opens anything', async
 describe.each(NOUNS)('%s', (noun) => {
   const commands = commandsOf(noun)
 
-  test('prints its verbs as help, also without a verb', async () => {
+  test('prints its verbs as help, even without a verb', async () => {
     const help = await run(commands, ['--help'])
     for (const { verb } of commands) expect(help.stdout).toMatch(new RegExp(`^  ${verb} `, 'm'))
     expect(await run(commands, [])).toEqual({ code: 2, stdout: '', stderr: help.stdout })
@@ -144,7 +144,7 @@ describe.each(NOUNS)('%s', (noun) => {
     }
   })
 
-  test('refuses an unknown verb, option or surplus word before it opens anything, and repeats no word', async () => {
+  test('rejects an unknown verb, option or extra argument before it opens anything, and does not repeat the argument', async () => {
     for (const word of ['toString', '__proto__', 'constructor', '']) expect((await run(commands, [word])).code).toBe(2)
     for (const command of commands) {
       const few = shortest(command)
@@ -197,7 +197,7 @@ interface Sent {
   readonly input: { readonly params: object; readonly query: object; readonly body?: object }
 }
 
-/** A client that records the operations other than the lookup of the organization. @param main is recorded in any case */
+/** A client that records the operations other than the lookup of the organization. @param main is always recorded */
 const recording = (main: string, responseOf: (operation: string) => unknown) => {
   const sent: Sent[] = []
   const admin: AdminClient = {
@@ -226,7 +226,7 @@ const nested = (members: ReadonlyArray<readonly [string, unknown]>): Record<stri
   return result
 }
 
-describe('a derived command sends its words and prints the response:', () => {
+describe('a derived command sends its arguments and prints the response:', () => {
   const file = join(newFolder(), 'file')
   writeFileSync(file, 'of a file\n')
   const routes = COMMAND_ROUTES as readonly Route[]

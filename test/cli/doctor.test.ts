@@ -20,7 +20,7 @@ const TWO_DAYS_SECONDS = 2 * 86_400 + 60
 const world = await openCommandWorld()
 afterAll(() => world.remove())
 
-/** The findings of all checks without errors in other checks. */
+/** The findings of all checks, except errors of other checks. */
 const findingsOf = async ({ run }: Pick<typeof world, 'run'>, ...words: string[]): Promise<readonly Finding[]> => {
   const { code, stdout } = await run('doctor', '--json', ...words)
   const { ok, exposure } = JSON.parse(stdout) as { ok: boolean; exposure: Finding[] }
@@ -40,7 +40,7 @@ test('a missing folder is a problem, and a folder without a deployment is noted'
   expect([await doctor('folder', ...empty), await doctor('store', ...empty)]).toMatchObject([[], [{ result: 'note' }]])
 })
 
-test('little free space on the disk is a note, then a problem', () => {
+test('low disk space is noted first, and becomes a problem as it shrinks', () => {
   const sizes = [SPACE_NOTE_BYTES, SPACE_NOTE_BYTES - 1, SPACE_PROBLEM_BYTES, SPACE_PROBLEM_BYTES - 1]
   const results = sizes.map((bytes) => spaceFinding('/data', bytes).result)
   expect(results).toEqual(['ok', 'note', 'note', 'problem'])
@@ -95,7 +95,7 @@ test('secrets that the next start could not use are problems', async () => {
   }
 }, 30_000)
 
-test('a list is a problem if its source was not confirmed for two days', async () => {
+test('a list is a problem if its source has not been confirmed for two days', async () => {
   expect(await doctor('list')).toEqual([])
   const path = world.file('sanctions.txt', '0x1111111111111111111111111111111111111111\n')
   await world.run('lists', 'create', 'sanctions', '--shared')
@@ -107,7 +107,7 @@ test('a list is a problem if its source was not confirmed for two days', async (
   expect(await doctor('list')).toMatchObject([{ result: 'problem', detail }])
 })
 
-test('a sanctions list is a problem if it was not confirmed for two days', async () => {
+test('a sanctions list is a problem if it has not been confirmed for two days', async () => {
   const list = async () => (await doctor('list')).filter(({ subject }) => subject === 'screening own')
   const path = world.file('own.csv', 'id,kind,name\np1,person,Ivan Primerov\n')
   expect((await world.run('screening-list', 'import', 'own', path, '--format', 'csv')).code).toBe(0)

@@ -61,7 +61,7 @@ test.each([
   ['org lvl a', 'organization lvl a'],
 ])('%s runs %s', (earlier, current) => expect(translate(earlier)).toBe(current))
 
-test('an earlier spelling with wrong words or options is refused, and the message names the command', () => {
+test('an earlier spelling with invalid arguments or options is rejected, and the message names the command', () => {
   expect(() => translate('org level canary')).toThrow('org level is called organization update,')
   expect(() => translate('project bind a b')).toThrow('see bun run countersign help binding create')
 })

@@ -44,7 +44,7 @@ describe('completion', () => {
     expect(labels(items)).not.toContain('person.age')
   })
 
-  test('offers functions, also in a block of several lines', async () => {
+  test('offers functions, even in a multiline block', async () => {
     const items = await complete(LOCATED, 'require: >-\n      client.located &&\n      in|¶')
     expect(items.find(({ label }) => label === 'in_list')?.detail).toBe('in_list(wallet.address, "name")')
   })
@@ -85,7 +85,7 @@ test('hovering over a word shows its description', async () => {
 })
 
 describe('mistakes', () => {
-  test('have the position and the message of the compiler', async () => {
+  test('are reported with the position and message of the compiler', async () => {
     expect(await editor.show(TEMPLATE)).toEqual([])
     const line = TEMPLATE.split('\n').findIndex((text) => text.includes(LOCATED))
     expect(await editor.show(TEMPLATE.replace(LOCATED, 'require: client.locatd'))).toMatchObject([
@@ -109,7 +109,7 @@ describe('mistakes', () => {
   })
 })
 
-test('an unknown request is refused, and the server continues', async () => {
+test('an unknown request gets an error, and the server continues', async () => {
   expect(await editor.request('textDocument/rename', {})).toMatchObject({ code: -32_601 })
   expect(await editor.show(TEMPLATE)).toEqual([])
 })

@@ -38,7 +38,7 @@ const migrate = async (from: string, to: string, stderr = ''): Promise<void> => 
 }
 const locations = (...names: string[]) => names.map((name) => rememberedStore(folderOf(name)))
 
-test('a folder whose store is moved twice has the last location', async () => {
+test('a folder whose store is moved twice records the last location', async () => {
   const own = await createFolder('own')
   const [first, second] = [join(root, 'first.db'), join(root, 'second.db')]
   await migrate(own, first)
@@ -59,7 +59,7 @@ test('the location is recorded in the folder of the database, even if the comman
   expect(locations('own', 'other')).toEqual([null, `the store ${target}`])
 })
 
-test('names processes without a heartbeat or a clean end, because they may be suspended', async () => {
+test('names processes without a heartbeat or a clean shutdown, because they may be suspended', async () => {
   const from = join(root, 'from.db')
   await placeMigrated(from)
   const store = await openStore({ path: from, clock: systemClock })

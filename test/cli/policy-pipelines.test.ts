@@ -62,7 +62,7 @@ const runScript = (script: string) => {
   return resultOf(child)
 }
 
-/** Runs the tests, finds drift, and removes it; then a policy with a failing test is not applied. */
+/** Runs the tests, finds drift, and removes it; then checks that a policy with a failing test is not applied. */
 const runPipeline = async (scripts: Readonly<Record<'test' | 'sync' | 'drift', string>>): Promise<void> => {
   expect(await runScript(scripts.test)).toMatchObject({ code: 0, stderr: '' })
   expect(readFileSync(join(repository, 'report.xml'), 'utf8')).toContain('name="small"></testcase>')
@@ -83,14 +83,14 @@ const runPipeline = async (scripts: Readonly<Record<'test' | 'sync' | 'drift', s
   expect(existsSync(join(repository, 'data'))).toBe(false)
 }
 
-test('the pipeline for GitHub Actions', async () => {
+test('the pipeline for GitHub Actions works', async () => {
   const { jobs } = GITHUB
   const step = (job: string, name: string): string =>
     jobs[job].steps.find((each: { name?: string }) => each.name === name).run
   await runPipeline({ test: step('test', 'Test'), sync: step('sync', 'Apply'), drift: step('sync', 'Report drift') })
 }, 120_000)
 
-test('the pipeline for GitLab', async () => {
+test('the pipeline for GitLab works', async () => {
   const script = (job: string): string => GITLAB[job].script.join('\n')
   await runPipeline({ test: script('test'), sync: script('apply'), drift: script('drift') })
 }, 120_000)

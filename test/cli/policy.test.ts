@@ -54,7 +54,7 @@ const UNTESTED = 'name: P\nrules:\n  - { id: a, allow: "true" }\n'
 const listing = (list: string): string => `name: P\nrules: [{ id: a, allow: 'in_list(wallet.address, "${list}")' }]\n`
 
 describe('documents', () => {
-  test('check prints the requirements of a document', async () => {
+  test('check prints the facts and lists that a document requires', async () => {
     const path = file('p.yaml', LIMIT(5))
     const stdout = 'Limit 5: valid, 2 rules, 1 test passed; needs msg_value\n'
     expect(await run('check', path)).toMatchObject({ code: 0, stdout })
@@ -245,7 +245,7 @@ describe('apply', () => {
 })
 
 describe('sync', () => {
-  test('reports drift without a change in a dry run, then removes it', async () => {
+  test('only reports drift in a dry run, then removes it', async () => {
     const path = writePolicies({ 'a.yaml': LIMIT(5), 'b.yml': LIMIT(7), 'notes.txt': 'not a policy' })
     const states = async (...options: string[]) => {
       const { code, value } = await runJson('sync', path, ...options)
@@ -289,7 +289,7 @@ describe('sync', () => {
     expect(code).toBe(1)
     expect(stderr).toStartWith(`${join(path, 'b.yaml')}\n3:23 /rules/0/deny`)
     expect(await runJson('sync', path)).toMatchObject({ code: 1, value: { valid: false, invalid: [{}] } })
-    // Documents are checked with the lists of the deployment, also in a dry run.
+    // Documents are checked with the lists of the deployment, even in a dry run.
     writePolicies({ 'b.yaml': listing('members') })
     for (const options of [[], ['--dry-run']]) {
       const unknown = await run('sync', path, ...options)
@@ -302,7 +302,7 @@ describe('sync', () => {
   })
 })
 
-test('test reads a folder, and reports untested documents, coverage and JUnit XML', async () => {
+test('policy test reads a folder, and reports untested documents, coverage and JUnit XML', async () => {
   const path = writePolicies({
     'a.yaml': LIMIT(5),
     'b.yaml': UNTESTED,

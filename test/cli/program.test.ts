@@ -1,4 +1,4 @@
-// The program around its commands: help, version, completion, errors, and deployments on other machines.
+// The program around its commands: help, version, completion, errors, and remote deployments.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { VERBS } from '../../src/cli/verbs.ts'
 import { type Harness, startHarness } from '../admin/support/harness.ts'
@@ -14,7 +14,7 @@ describe('help', () => {
 
   test.each([
     ['frob', 'there is no command frob', LIST_COMMANDS],
-    // A word that could be a key is not repeated.
+    // An argument that could be a key is not repeated.
     ['csa_live_SECRET', 'there is no such command', LIST_COMMANDS],
     ['sessions list', 'there is no command sessions. Did you mean session?', LIST_COMMANDS],
     ['projct list', 'there is no command projct. Did you mean project?', LIST_COMMANDS],
@@ -36,7 +36,7 @@ describe('help', () => {
     expect((await run('policy', 'list', '--help', '--limit', 'x')).code).toBe(0)
   })
 
-  test('has the same text in each of its forms', async () => {
+  test('prints the same text for each spelling', async () => {
     const { stdout } = await run('help', 'key', 'create')
     expect(stdout).toStartWith('Usage: bun run countersign key create --name NAME')
     expect((await run('keys', 'issue', '--help')).stdout).toBe(stdout)
@@ -129,7 +129,7 @@ describe('with --url', () => {
     await harness.close()
   })
 
-  test('a command runs on that deployment, with the option anywhere and without the key in a URL', async () => {
+  test('a command runs on that deployment, with the option in any position and without the key in a URL', async () => {
     expect(await json('list', 'create', 'partners', '--url', url)).toMatchObject({ name: 'partners', entries: 0 })
     expect((await run('--url', url, 'list', 'list')).stdout).toContain('partners')
     for (const options of [
@@ -146,7 +146,7 @@ describe('with --url', () => {
     expect(requestedUrls.filter((each) => each.includes('cs'))).toEqual([])
   })
 
-  test('a policy is tried on a request, and errors name the option or the line', async () => {
+  test('a policy is simulated with a request, and errors name the option or the line', async () => {
     const document = world.file('try.yaml', 'name: P\nrules:\n  - { id: small, allow: tx.value < ether(1) }\n')
     const words = ['policy', 'try', '--file', document, '--from', `0x${'1'.repeat(40)}`, '--url', url]
     const tried = await run(...words, '--chain', 'base', '--msg-value', '5')
@@ -195,7 +195,7 @@ describe('with --url', () => {
     expect((await run('list', 'list', '--url', url)).code).toBe(0)
   })
 
-  test('a command that uses files of this machine is refused', async () => {
+  test('a command that uses local files is refused', async () => {
     expect((await run('attester', 'import', 'x', '--url', url)).code).toBe(2)
     expect((await run('--url', url, 'attester', 'import', 'x')).code).toBe(2)
   })

@@ -58,7 +58,7 @@ const errorOf = async (statusCode: number, body: object): Promise<unknown> => {
     .catch((error: unknown) => error)
 }
 
-test('control characters in an error of the server do not reach the terminal', async () => {
+test('control characters in a server error do not reach the terminal', async () => {
   const error = await errorOf(409, { code: 'X', detail: `${HOSTILE}Key revoked.` })
   expect(error).toBeInstanceOf(CommandFailedError)
   expect((error as CommandFailedError).message).toBe('?]0;owned?Key revoked.')

@@ -40,7 +40,7 @@ describe('countersign sbom', () => {
     ['a malformed hash', { components: [{ type: 'library', name: 'x', hashes: [{ alg: 'SHA-512', content: 'x' }] }] }],
   ])('the schema refuses %s', (_, changes) => expect(validate({ ...bill, ...changes })).toBe(false))
 
-  test('has every installed package, with the hash in the lock file', () => {
+  test('contains every installed package, with the hash in the lock file', () => {
     const lock = readFileSync(join(ROOT, 'bun.lock'), 'utf8')
     const listed = new Map(packages.map(({ name, version, integrity }) => [`${name}@${version}`, integrity]))
     const cwd = join(ROOT, 'node_modules')
@@ -82,13 +82,13 @@ describe('countersign sbom', () => {
     expect(unknown).toEqual([])
   })
 
-  test('has the license of every production package', () => {
+  test('contains the license of every production package', () => {
     const otherPlatform = /(?:linux|linuxmusl|darwin|win32|freebsd|webcontainers?|wasm|emnapi)/
     const without = packages.filter((each) => each.production && each.license === null)
     expect(without.filter(({ name }) => !otherPlatform.test(name))).toEqual([])
   })
 
-  test('has scoped names, license expressions and other licenses in the specified form', () => {
+  test('contains scoped names, license expressions and other licenses in the specified format', () => {
     const scoped: LockedPackage = {
       place: 'a/@b/c',
       name: '@b/c',

@@ -1,5 +1,5 @@
-// The second-person rule at the command line. A change that needs a second person is refused, whatever the order of the
-// words. An override requires a reason, which the audit log keeps.
+// The second-person rule at the command line. A change that needs a second person is refused, regardless of argument
+// order. An override requires a reason, which the audit log keeps.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { splitOverride } from '../../src/command-line/second-person.ts'
 import { type CommandWorld, openCommandWorld } from './world.ts'
@@ -84,7 +84,7 @@ test('changes of an organization with the rule are refused', async () => {
   }
 }, 60_000)
 
-test('changes that only tighten, and those of other organizations, are made at once', async () => {
+test('changes that only tighten, and those of other organizations, are made immediately', async () => {
   for (const line of [
     'policy apply F --policy P --draft',
     'policy list',

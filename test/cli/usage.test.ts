@@ -1,4 +1,4 @@
-// The message about a wrong call: its reason, the usage of the verb, and a command that prints the help.
+// The message about an invalid call: its reason, the usage of the verb, and a command that prints the help.
 import { expect, test } from 'bun:test'
 import { requireOrganization } from '../../src/command-line/in-organization.ts'
 import { parseCommand, print, usageOf } from '../../src/command-line/output.ts'
@@ -54,7 +54,7 @@ test('without the demo organization, --org is required', async () => {
   expect(await requireOrganization(opened, 'acme')).toBe(id)
 })
 
-test('printed text keeps its lines and contains no control characters of a remote deployment', () => {
+test('printed text keeps its lines, but no control characters from a remote deployment', () => {
   const printed: string[] = []
   const output = { stdout: (text: string) => void printed.push(text), stderr: () => undefined }
   for (const text of [

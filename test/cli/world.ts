@@ -1,4 +1,4 @@
-// A deployment in a temporary folder, with functions that run commands on it in this thread.
+// A deployment in a temporary folder, with functions that run commands on it in the current thread.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -6,7 +6,7 @@ import { isBase58Of32Bytes } from '../../src/lib/base58.ts'
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
-test('accepts the smallest and largest encodings of 32 bytes, and nothing shorter or longer', () => {
+test('accepts the smallest and largest encodings of 32 bytes, and rejects shorter and longer encodings', () => {
   const largest = bs58.encode(new Uint8Array(32).fill(255))
   const tooLarge = bs58.encode(Uint8Array.from([1, ...new Uint8Array(32)]))
   const smallest = bs58.encode(Uint8Array.from([1, ...new Uint8Array(31)]))
@@ -40,7 +40,7 @@ test('agrees with a full decoder on encoded bytes with any number of leading zer
   )
 })
 
-test('agrees with a full decoder on any text of the alphabet', () => {
+test('agrees with a full decoder on any text in the alphabet', () => {
   const texts = fc.string({ unit: fc.constantFrom(...ALPHABET), minLength: 30, maxLength: 46 })
   fc.assert(
     fc.property(texts, (text) => expect(isBase58Of32Bytes(text)).toBe(bs58.decodeUnsafe(text)?.length === 32)),

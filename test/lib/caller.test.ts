@@ -1,4 +1,4 @@
-// The request that code runs for.
+// The request on whose behalf code runs.
 import { expect, test } from 'bun:test'
 import { assignOwner, currentCaller, runFor } from '../../src/lib/caller.ts'
 

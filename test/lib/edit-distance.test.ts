@@ -31,7 +31,7 @@ test.each([
   expect(nearNames(name, names)).toEqual(near)
 })
 
-test('an error names similar chains in a member of its own, and keeps the exact text that clients compare', () => {
+test('an error names similar chains in a separate member, and keeps the exact text that clients compare', () => {
   const text = 'unsupported chain ID bas'
   const body = problemBody(toProblem(new ChainUnsupportedError('bas', ['base'])), 'id')
   expect(body).toMatchObject({ detail: text, message: text, did_you_mean: ['base'] })

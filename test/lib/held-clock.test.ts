@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { createHeldClock } from '../../src/lib/time.ts'
 import { createManualClock } from '../store/temporary-store.ts'
 
-test('a forward jump takes effect at the given time after the last reading before it', () => {
+test('a forward jump takes effect after the given delay, counted from the last reading before the jump', () => {
   const HELD_SECONDS = 30
   const pauses = fc.record({ seconds: fc.nat(20), jump: fc.oneof(fc.constant(0), fc.integer({ min: -50, max: 50 })) })
   fc.assert(

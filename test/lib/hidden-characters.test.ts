@@ -63,7 +63,7 @@ test.each([
   ['அவன்\u200d', 'at the end of Tamil'],
 ])('a joiner without effect is hidden: %j (%s)', (text) => expect(hasHidden(text)).toBe(true))
 
-test('line ends and tabs are hidden in names, but not in texts of several lines', () => {
+test('line breaks and tabs are hidden in names, but not in multiline texts', () => {
   const text = 'one\n\ttwo\r\n'
   expect([hasHidden(text), indexOfHidden(text), revealHidden(text)]).toEqual([true, -1, text])
 })

@@ -52,7 +52,7 @@ test('accepts the addresses that Node accepts, except zones and leading zeros', 
   )
 })
 
-test('the canonical text is an address and its own canonical text', () => {
+test('the canonical text of an address is a valid address and is its own canonical text', () => {
   fc.assert(
     fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (text) => {
       const canonical = parseIpAddress(text)!

@@ -11,7 +11,7 @@ const PROGRAM = `import { openSync } from 'node:fs'
     console.log(rss > 0, memoryUse().rss === rss)
   }`
 
-test('returns the last measured memory if the process has no free file descriptor', () => {
+test('returns the last measured memory use if the process has no free file descriptor', () => {
   const command = ['bash', '-c', 'ulimit -n 200; exec "$0" -e "$1"', process.execPath, PROGRAM]
   const { stdout, stderr } = Bun.spawnSync(command)
   expect([stdout.toString(), stderr.toString()]).toEqual(['true true\n', ''])

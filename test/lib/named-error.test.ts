@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { causesOf, errorClassOf, unreadableText, withPath } from '../../src/lib/named-error.ts'
 
-test('causes are listed from the outside in, and end even if they form a cycle', () => {
+test('causes are listed from the outside in, and the list ends even if they form a cycle', () => {
   const inner = new Error('inner')
   const outer = new TypeError('outer', { cause: inner })
   expect([...causesOf(outer)]).toEqual([outer, inner])
@@ -15,7 +15,7 @@ test('causes are listed from the outside in, and end even if they form a cycle',
 const systemError = (path?: string): Error =>
   Object.assign(new Error('secret text'), { errno: -28, code: 'ENOSPC', ...(path === undefined ? {} : { path }) })
 
-test('the class of an error contains the code and path of its system error, and no message', () => {
+test('the class of an error contains the code and path of its system error, but not its message', () => {
   const outer = new TypeError('secret text', { cause: systemError() })
   expect(errorClassOf(outer)).toBe('TypeError: ENOSPC')
   expect(withPath(outer, '/data/log')).toBe(outer)

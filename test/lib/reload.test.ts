@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createReload } from '../../src/lib/reload.ts'
 
-test('a failed refresh is repeated until it succeeds', async () => {
+test('a failed refresh is retried until it succeeds', async () => {
   const results = ['down', 'down', null]
   const errors: unknown[] = []
   let reads = 0

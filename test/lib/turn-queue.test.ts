@@ -17,7 +17,7 @@ test('owners take turns, and the items of an owner keep their order', () => {
   expect(queue.size).toBe(0)
 })
 
-test('items that do not belong to the first item get the next turns', () => {
+test('items that do not belong with the first item get the next turns', () => {
   const queue = queueOf('a1x', 'a2x', 'b1y', 'b2x', 'c1x')
   const sameKind = (item: string, first: string): boolean => item[2] === first[2]
   expect(queue.take(9, sameKind)).toEqual(['a1x', 'c1x', 'a2x'])
@@ -25,7 +25,7 @@ test('items that do not belong to the first item get the next turns', () => {
   expect(queue.take(9, sameKind)).toEqual(['b2x'])
 })
 
-test('items that are put back are the next ones', () => {
+test('items that are put back come next', () => {
   const queue = queueOf('a1', 'b1', 'c1', 'b2', 'b3')
   const [, ...others] = queue.take(4)
   expect(others).toEqual(['b1', 'c1', 'b2'])

@@ -1,4 +1,4 @@
-// Changes of the API: incompatible ones fail, and additions must be recorded.
+// API changes: incompatible changes fail, and additions must be recorded.
 import { expect, test } from 'bun:test'
 import { type ApiDocument, brokenPromises, promisesOf, readDocument, readPromised } from './api-promises.ts'
 

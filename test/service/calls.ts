@@ -4,7 +4,7 @@ import { type RunningService, runCommand } from './start-service.ts'
 
 export const WALLET = '0x1111111111111111111111111111111111111111'
 
-/** Pause before a refused caller retries, so that callers leave processor time to the service. */
+/** Pause before a refused caller retries, so that callers leave CPU time to the service. */
 export const REFUSED_PAUSE_MS = 5
 
 /** An attestation request to the project of the first start. */

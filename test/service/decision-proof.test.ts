@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const command = (...words: string[]) => runCountersign({ COUNTERSIGN_DATA_DIR: service.dataDirectory }, ...words)
 
-test('a decision is proven to its organization, offline, and to no other', async () => {
+test('a decision is proven offline to its organization, and to no other', async () => {
   const own = service.quickstart['ATTESTATION_API_KEY'] as string
   const client = createCountersignClient({ attestationUrl: service.url, attestationApiKey: own })
   const verificationHash = service.quickstart['VERIFICATION_HASH'] as string

@@ -1,4 +1,4 @@
-// An RPC of a chain that does not answer until it is released, to keep a request in flight.
+// A chain's RPC endpoint that does not respond until it is released, to keep a request in flight.
 export type HeldRpc = ReturnType<typeof startHeldRpc>
 
 export const startHeldRpc = () => {

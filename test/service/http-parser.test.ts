@@ -1,5 +1,5 @@
-// Requests that reach no route. docs/attestation-api.md lists the answers of Bun's HTTP parser; update the list if a version
-// of Bun changes an answer.
+// Requests that reach no route. docs/attestation-api.md lists the responses of Bun's HTTP parser; update the list if a version
+// of Bun changes a response.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -92,7 +92,7 @@ test('the documentation lists exactly the requests of this test', () => {
 describe.each(['api', 'portal', 'dashboard', 'metrics'])('at %s', (listener) => {
   const send = async (bytes: string) => answerOf(await exchange(ports[listener] ?? 0, bytes))
 
-  test('the parser answers as documented', async () => {
+  test('the parser responds as documented', async () => {
     for (const [what, all] of Object.entries(BYTES)) {
       for (const bytes of all) {
         const sent = `${what}: ${JSON.stringify(bytes.slice(0, 80))}`

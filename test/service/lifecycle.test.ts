@@ -75,7 +75,7 @@ describe('a changed data folder:', () => {
     expect((await runCommand(dataDirectory, 'decisions', 'verify')).code).toBe(0)
   })
 
-  test('a missing passphrase is an error of the start and of commands, and none is created', async () => {
+  test('a missing passphrase is an error at startup and in commands, and none is created', async () => {
     const dataDirectory = copyOfStarted()
     const path = join(dataDirectory, 'secrets', 'passphrase')
     rmSync(path)
@@ -117,7 +117,7 @@ describe('a changed data folder:', () => {
     expect(readFileSync(join(dataDirectory, 'quickstart.env'), 'utf8')).toBe(before)
   })
 
-  test('after SIGKILL, a retry with the same idempotency key gets the same answer, without a second signature', async () => {
+  test('after SIGKILL, a retry with the same idempotency key gets the same response, without a second signature', async () => {
     const dataDirectory = newFolder()
     const first = await startService({ dataDirectory })
     const headers = { 'idempotency-key': 'order-4711' }
@@ -200,7 +200,7 @@ describe('settings', () => {
     expect(stderr).toContain('--nope')
   })
 
-  test('modules that differ from those of a live process prevent the start', async () => {
+  test('modules that differ from those of a running process prevent the start', async () => {
     const dataDirectory = newFolder()
     const store = await openStore({ path: dataFolderAt(dataDirectory).database, clock: systemClock })
     let beats = 0
@@ -257,7 +257,7 @@ describe('a running service', () => {
     expect(JSON.parse(await new Response(pasted.stdout).text())).toMatchObject({ is_compliant: true })
   })
 
-  test('fails no request while the attester is rotated under load', async () => {
+  test('fails no requests while the attester is rotated under load', async () => {
     const old = service.quickstart['EVM_ATTESTER'] ?? ''
     let rotating = true
     const seen = new Set<string>()
@@ -276,7 +276,7 @@ describe('a running service', () => {
   })
 })
 
-test('a request whose source of facts hangs gets 408 at the deadline, without a record', async () => {
+test('a request whose fact source hangs gets 408 at the deadline, and is not recorded', async () => {
   const hanging = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
   const service = await startService({
     environment: { COUNTERSIGN_DEADLINE_MS: '400', COUNTERSIGN_RPC_ETHEREUM: `http://127.0.0.1:${hanging.port}` },

@@ -1,4 +1,4 @@
-// Lists in the running service: changes by commands take effect in every worker, and missing facts are not a verdict.
+// Lists in the running service: changes by commands take effect in every worker, and missing facts produce no verdict.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -70,7 +70,7 @@ test('a deny entry and its removal take effect in a running service', async () =
   expect(await attest(ALICE)).toEqual({ status: 200, compliant: true, code: undefined })
   await command('lists', 'add', 'deny', ALICE.toUpperCase().replace('0X', '0x'), '--memo', 'test')
   await untilCompliant(ALICE, false)
-  // A deny list has no reason for the caller.
+  // A deny list gives the caller no reason.
   expect(await attest(ALICE)).toEqual({ status: 200, compliant: false, code: undefined })
   expect((await attest(BOB)).compliant).toBe(true)
   const log = await command('decisions', 'tail', '--lines', '5', '--json')
@@ -103,7 +103,7 @@ test('a denied user behind an allowed relayer gets no signature in v2, batches o
   await untilCompliant(ALICE, true)
 })
 
-test('a policy reads lists and countries; an unknown country is not a verdict', async () => {
+test('a policy reads lists and countries; an unknown country produces no verdict', async () => {
   await command('lists', 'create', 'ofac', '--shared')
   await command('list-source', 'update', 'ofac', '--shared', '--from', OFAC)
   const path = join(folder, 'policy.yaml')

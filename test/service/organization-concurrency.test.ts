@@ -34,7 +34,7 @@ afterAll(async () => {
 })
 
 describe('an organization at its limit', () => {
-  test('gets 429 at once, until an attestation ends', async () => {
+  test('gets 429 immediately, until an attestation ends', async () => {
     const held = task(service)
     await rpc.asked
     const refused = await post('/v2/attestation', element())
@@ -44,7 +44,7 @@ describe('an organization at its limit', () => {
       code: 'RATE_LIMITED',
       detail: 'an organization can have at most 1 attestations in flight',
     })
-    // A batch without any admitted element is refused completely.
+    // A batch is refused completely if none of its elements is admitted.
     const batch = await post('/v2/attestations', { requests: [element(), element()] })
     expect(batch.status).toBe(429)
     expect(await batch.json()).toMatchObject({ code: 'RATE_LIMITED' })
@@ -55,7 +55,7 @@ describe('an organization at its limit', () => {
     expect((await post('/v2/attestation', element())).status).toBe(200)
   })
 
-  test('has each element of a batch counted, and refused separately', async () => {
+  test('has each element of a batch counted and refused separately', async () => {
     const response = await post('/v2/attestations', { requests: [element(), element(), element()] })
     expect(response.status).toBe(200)
     const refusal = { status: 429, retry_after_seconds: 1, problem: { code: 'RATE_LIMITED' } }

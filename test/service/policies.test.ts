@@ -36,7 +36,7 @@ rules:
   - { id: expensive, deny: chain.base_fee > gwei(50), code: GAS_IS_EXPENSIVE }
 `
 
-/** Each command is a separate process, on a busy machine. */
+/** Each command is a separate process, and the machine may be busy. */
 const PATIENCE_MS = 60_000
 
 /** The RPC of the chain base. */
@@ -106,7 +106,7 @@ test('velocity limits hold for simultaneous requests', PATIENCE_MS, async () => 
   expect(await attest(4)).toMatchObject({ status: 400, code: 'MISSING_REQUIRED_FIELD' })
 })
 
-test('a shadow is recorded without effect on answers, and can be reported and replayed', PATIENCE_MS, async () => {
+test('a shadow is recorded without effect on responses, and can be reported and replayed', PATIENCE_MS, async () => {
   const path = join(folder, 'shadow.yaml')
   writeFileSync(path, TRANSFERS)
   const applied = await command('policy', 'apply', path, '--policy', policyId, '--draft', '--json')
@@ -189,7 +189,7 @@ test('a request whose rule fails gets 422, and the rule is logged and counted', 
   expect(metrics).toContain('countersign_rule_failures_total{reason="absent"} 1\n')
 })
 
-test('a rule about the state of a chain reads its RPC', PATIENCE_MS, async () => {
+test('a rule about the state of a chain reads its RPC endpoint', PATIENCE_MS, async () => {
   await apply(EXPENSIVE, {})
   expect(await attest(9)).toMatchObject({ status: 200, compliant: false, code: 'GAS_IS_EXPENSIVE' })
   expect((await records()).at(-1)?.['facts']).toEqual({ baseFee: { wei: '60000000000' } })

@@ -1,4 +1,4 @@
-// docs/openapi/postman.json: it is derived from the API's document, and its requests succeed in their order.
+// docs/openapi/postman.json is derived from the API's document, and its requests succeed in order.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { DOCUMENT_PATH, POSTMAN_PATH } from '../../docs/generate-tables.ts'
@@ -73,7 +73,7 @@ test('the collection contains every operation of the document once', () => {
   expect(collection.item.flatMap(({ item }) => item)).toHaveLength(described.length)
 })
 
-test('every request succeeds with the variables of the previous ones', async () => {
+test('every request succeeds with the variables that previous requests set', async () => {
   for (const { name, request, event } of collection.item.flatMap(({ item }) => item)) {
     const send = () =>
       fetch(fill(request.url.raw), {
@@ -81,7 +81,7 @@ test('every request succeeds with the variables of the previous ones', async () 
         headers: headersOf(request),
         body: request.body === undefined ? null : fill(request.body.raw),
       })
-    // A proof is available some seconds after the answer.
+    // A proof is available a few seconds after the response.
     if (request.url.raw.endsWith('/proof')) await until(async () => (await send()).ok)
     const response = await send()
     expect([name, response.ok]).toEqual([name, true])

@@ -19,7 +19,7 @@ const ports = { dashboard: freePort(), metrics: freePort() }
 const metrics = `http://127.0.0.1:${ports.metrics}`
 const dashboard = `http://127.0.0.1:${ports.dashboard}`
 const options: ServiceOptions = {
-  // From the source, like `bun start`, even if the run has a single-file executable.
+  // From the source, like `bun start`, even if the test run has a single-file executable.
   root: join(import.meta.dir, '..', '..'),
   dataDirectory: folder,
   arguments: ['--no-demo'],

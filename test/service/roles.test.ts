@@ -1,4 +1,4 @@
-// Processes with some roles of the service: their listeners, the secrets that they read, and their cooperation.
+// Processes with only some roles of the service: their listeners, the secrets that they read, and their cooperation.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -129,7 +129,7 @@ describe('on one machine', () => {
     }
   }
 
-  test('attestation alone serves only the attestation API', () =>
+  test('a process with only the attestation role serves only the attestation API', () =>
     withRoles('attestation', async (served) => {
       const { service } = served
       expect(await openParts(served)).toEqual({ ...CLOSED, attestation: 401, task: 401, document: 200 })
@@ -236,7 +236,7 @@ describe.skipIf(POSTGRES_MISSING !== null)(`as nodes over one database${because}
     await database?.remove()
   }, TIMEOUT_MS)
 
-  test('each node serves only its role', async () => {
+  test('each node serves only the API of its role', async () => {
     expect(await Promise.all(nodes.map(openParts))).toEqual([
       { ...CLOSED, attestation: 401, task: 401, document: 200 },
       { ...CLOSED, portal: 200 },

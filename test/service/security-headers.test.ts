@@ -50,7 +50,7 @@ interface Exchange {
   readonly body?: unknown
 }
 
-/** Sends a request, and checks the status and the headers of the response. Returns its body, except of streams. */
+/** Sends a request, and checks the status and the headers of the response. Returns the body, except for streams. */
 const request = async (base: string, path: string, exchange: Exchange): Promise<string> => {
   const { status, method = 'GET', headers = {}, body } = exchange
   const stream = new AbortController()

@@ -85,7 +85,7 @@ const isTaken = (error: unknown): boolean =>
 const STARTS_MAX = 4
 
 /**
- * Starts something at free ports. If another program takes one of them before the start, the start is repeated.
+ * Starts something on free ports. If another program takes one of them first, the start is retried.
  * @param start gets new ports in each call
  */
 export const atFreePorts = async <Started>(start: () => Promise<Started>): Promise<Started> => {
@@ -100,7 +100,7 @@ export const atFreePorts = async <Started>(start: () => Promise<Started>): Promi
 
 const LISTEN_VARIABLES = ['API', 'PORTAL', 'DASHBOARD'].map((name) => `COUNTERSIGN_${name}_LISTEN`)
 
-/** Starts the service and waits until it is ready. Retries at other ports, unless the test gives an address. */
+/** Starts the service and waits until it is ready. Retries on other ports, unless the test gives an address. */
 export const startAlone = (options: ServiceOptions = {}): Promise<RunningService> => {
   const { environment = {}, arguments: words = [] } = options
   const isGiven = LISTEN_VARIABLES.some((name) => name in environment) || words.some((word) => word.endsWith('-listen'))
@@ -210,7 +210,7 @@ const startOnce = async (options: ServiceOptions): Promise<RunningService> => {
   }
 }
 
-/** Runs the command in this process, because a separate process takes 0.2 s of processor time. */
+/** Runs the command in this process, because a separate process takes 0.2 s of CPU time. */
 const runAlone = async (dataDirectory: string, ...commandArguments: string[]): Promise<CommandResult> => {
   const { output, printed } = recordOutput()
   const environment = { COUNTERSIGN_DATA_DIR: dataDirectory }

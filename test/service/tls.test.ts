@@ -1,4 +1,4 @@
-// TLS of the listeners, with OpenSSL and curl: certificates, refusals, and their replacement in a running service.
+// TLS of the listeners, with OpenSSL and curl: certificates, refusals, and the replacement of certificates in a running service.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -47,7 +47,7 @@ const start = (settings: Record<string, string>): Promise<RunningService> =>
   startAlone({ environment: { COUNTERSIGN_WORKERS: '1', ...settings } })
 
 describe.skipIf(MISSING.length > 0)('TLS (needs openssl and curl)', () => {
-  test('one certificate serves every listener with TLS 1.2 or higher, and URLs have https', async () => {
+  test('one certificate serves every listener with TLS 1.2 or higher, and URLs use https', async () => {
     const service = await start({ COUNTERSIGN_TLS_CERTIFICATE: at('first.pem'), COUNTERSIGN_TLS_KEY: at('first.key') })
     try {
       const { PORTAL_URL = '', DASHBOARD_URL = '', ATTESTATION_URL = '' } = service.quickstart

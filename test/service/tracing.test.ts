@@ -1,4 +1,4 @@
-// Tracing in the running service: spans contain the stages and no data of callers, and a failing collector delays nothing.
+// Tracing in the running service: spans contain the stages but no caller data, and a failing collector delays no requests.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -150,7 +150,7 @@ describe('a traced attestation', () => {
     expect(sent.filter((text) => text === '' || traced.includes(text.toLowerCase().replace(/^0x/, '')))).toEqual([])
   })
 
-  test('needs a valid key, the flag of the caller and a valid header', PATIENCE_MS, async () => {
+  test('requires a valid key, the caller’s sampled flag and a valid header', PATIENCE_MS, async () => {
     const wrongKey = await attest({}, { ...sampled('00000000000000b1'), 'x-api-key': 'csa_live_unknown' })
     expect(wrongKey.status).toBe(401)
     await attest({}, sampled('00000000000000b2', '00'))
@@ -205,7 +205,7 @@ describe('a traced batch', () => {
 })
 
 describe('a failing collector', () => {
-  test('loses traces and logs this, without delay of requests', PATIENCE_MS, async () => {
+  test('causes traces to be dropped and logged, without delaying requests', PATIENCE_MS, async () => {
     const held = Promise.withResolvers<Response>()
     const { bodies } = collector
     const before = bodies.length
