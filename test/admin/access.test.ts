@@ -96,7 +96,7 @@ const callers: readonly Caller[] = [
   { name: 'a deployment key without `admin`', ...(await keyOf('admin', ['deployment'])), refused: 403 },
   { name: 'an expired deployment key', ...(await keyOf('admin', ['admin', 'deployment'], EXPIRED)), refused: 401 },
   { name: 'alpha’s test admin key', ...(await keyOf('admin', undefined, IN_TESTS)), roles: IN_ALPHA },
-  { name: 'a session that owes its second factor', cookie: owing, owesSecondFactor: true },
+  { name: 'a session without its second factor', cookie: owing, owesSecondFactor: true },
   { name: 'alpha’s admin key', key: alpha.key, roles: IN_ALPHA },
   { name: 'beta’s admin key', key: beta.key, roles: IN_BETA },
   {
@@ -216,7 +216,7 @@ describe('every route with every caller', () => {
   test.each([
     ['alpha’s viewer', 'FORBIDDEN_ROLE'],
     ['an identity key', 'FORBIDDEN_SCOPE'],
-    ['a session that owes its second factor', 'SECOND_FACTOR_REQUIRED'],
+    ['a session without its second factor', 'SECOND_FACTOR_REQUIRED'],
     ['nobody', 'UNAUTHENTICATED'],
   ])('a refusal to %s has the code %s', async (name, code) => {
     const response = await send(routeOf('issueKey', GATE_ROUTES), callerOf(name), 'alpha')
@@ -264,7 +264,7 @@ describe('a caller cannot issue a key with more permissions than its own', () =>
 
 describe('a request with a cookie', () => {
   const cookieFor = (route: Route): string =>
-    callerOf(route.access.kind === 'second-factor' ? 'a session that owes its second factor' : 'a deployment admin')
+    callerOf(route.access.kind === 'second-factor' ? 'a session without its second factor' : 'a deployment admin')
       .cookie ?? ''
   const sendWith = (route: Route, headers: Readonly<Record<string, string>>): Promise<Response> =>
     api(new Request(`${DASHBOARD}/admin/v1${pathIn('alpha', route)}`, { method: route.method, headers }))

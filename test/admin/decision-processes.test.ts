@@ -89,7 +89,7 @@ test('an ended process is restarted, and searches find indexed decisions while t
 })
 
 test.skipIf(process.platform !== 'linux')(
-  'searches have a lower priority than the service, and builds the lowest',
+  'searches have a lower priority than the service, and index builds have the lowest',
   async () => {
     await newest()
     /** Fields 19 and 41 of proc(5)'s stat: nice value, and policy (5: SCHED_IDLE). */

@@ -48,7 +48,7 @@ test.each([
   ['fetch', 'close'],
   ['post', 'switch'],
   ['post', 'close'],
-] as const)('a %s ends at once if the server does “%s” without a response', async (name, path) => {
+] as const)('a %s ends immediately if the server does “%s” without a response', async (name, path) => {
   const startedMs = performance.now()
   await expect(SENDERS[name](`http://127.0.0.1:${server.port}/${path}`)).rejects.toMatchObject({
     detail: expect.stringMatching(/^(the server (switched protocols|closed the connection)|could not connect)/),
