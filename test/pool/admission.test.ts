@@ -1,4 +1,4 @@
-// Immediate refusal of jobs that could not be answered before their deadline.
+// Immediate refusal of jobs that cannot be completed before their deadline.
 import { expect, test } from 'bun:test'
 import { createAdmission, forecastMs } from '../../src/pool/admission.ts'
 import { createPoolStatistics, predictWaitMs } from '../../src/pool/pool-statistics.ts'
@@ -14,14 +14,14 @@ const admissionOf = ({ queued = 99, size = 99, queueLimit = 1_000_000, overrunMs
     countWorkers: () => 2,
   })
 
-test('the forecast is the time of the queued jobs and the new one, divided by the share of the workers', () => {
+test('the forecast is the total duration of the queued jobs and the new job, divided by the share of the workers', () => {
   expect(forecastMs(FORECAST)).toBe(500)
   expect(forecastMs({ ...FORECAST, share: 0.25 })).toBe(2_000)
   expect(forecastMs({ ...FORECAST, meanServiceMs: 0 })).toBe(0)
   expect(forecastMs({ ...FORECAST, workers: 0 })).toBe(0)
 })
 
-test('the predicted wait is the time of the queue divided by the workers, and infinite without workers', () => {
+test('the predicted wait is the total duration of the queue divided by the number of workers, and infinite without workers', () => {
   expect(predictWaitMs(99, 10, 2)).toBe(495)
   expect(predictWaitMs(0, 10, 2)).toBe(0)
   expect([predictWaitMs(99, 10, 0), predictWaitMs(0, 10, 0)]).toEqual([Infinity, Infinity])
@@ -31,7 +31,7 @@ test('a job is admitted if its forecast is within the deadline by a margin; a re
   expect(admissionOf()('a', 715)).toBe(500)
   const late = admissionOf()('a', 714)
   expect(late).toMatchObject({ code: 'OVERLOADED', retryAfterSeconds: 1 })
-  // Other work of the threads counts.
+  // Other work on the threads counts.
   expect(admissionOf({ overrunMs: 100 })('a', 858)).toBe(500)
   expect(admissionOf({ overrunMs: 100 })('a', 857)).toMatchObject({ code: 'OVERLOADED' })
   expect(admissionOf({ queued: 999 })('a', 500)).toMatchObject({ retryAfterSeconds: 5 })
@@ -76,7 +76,7 @@ test('the overrun follows the excess of durations over forecasts, and is never n
   expect(statistics.overrunMs).toBe(0)
 })
 
-test('the overrun of a period with few admitted jobs is replaced by the first fast jobs', () => {
+test('the overrun measured with few admitted jobs is replaced by the first fast jobs', () => {
   const statistics = createPoolStatistics()
   for (let job = 0; job < 400; job++) statistics.recordOverrun(450, 1)
   statistics.recordOverrun(20, 301)

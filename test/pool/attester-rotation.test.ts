@@ -1,4 +1,4 @@
-// Updates of the attester keys: all workers use the new keys, or none does; jobs do not wait.
+// Updates of the attester keys: either all workers use the new keys or none do, and jobs do not wait.
 import { expect, test } from 'bun:test'
 import type { AttesterReference } from '../../src/pool/protocol.ts'
 import type { FakeWorker } from './support/fake-worker.ts'
@@ -84,7 +84,7 @@ test('a worker that is starting takes part in the update', async () => {
   expect(harness.pool.stats()).toMatchObject({ workers: 2, restarts: { start: 0 } })
 })
 
-test('updates run one after another, also after a failure', async () => {
+test('updates run one after another, even after a failure', async () => {
   const harness = await startHarness(MUTE)
   const results = [update(harness, 'a'), update(harness, 'b')]
   await harness.pump()
@@ -123,7 +123,7 @@ test('jobs are answered while keys load', async () => {
   expect((await answer)?.answer).not.toBeNull()
 })
 
-test('keys that are updated before the start are the keys of the first worker', async () => {
+test('the first worker gets keys that were updated before the start', async () => {
   const harness = createHarness({ workers: 1 })
   await update(harness)
   const started = harness.pool.start()

@@ -29,7 +29,7 @@ const expectAnswered = async (threads: ThreadPool, answers: Promise<Settled>[]):
 }
 
 describe.each(PORTS)('workers %s', (_name, port) => {
-  test('an uncaught error ends a worker; its job fails after the second worker, and all others are answered', async () => {
+  test('an uncaught error ends a worker; its job fails after the second lost worker, and all others are answered', async () => {
     const { threads, answers } = await withFault('fault:throw', 20, port)
     const { all, decided } = await expectSound(threads, answers)
     all.forEach((settled, number) => {
@@ -173,7 +173,7 @@ describe.each(PORTS)('workers %s', (_name, port) => {
     })
   })
 
-  test('a keystore of another address prevents the start', async () => {
+  test('a keystore for another address prevents the start', async () => {
     const first = attesters[0] as AttesterReference
     const started = startThreadPool({ attesters: [{ ...first, address: successor.address }], ...port })
     await expect(started).rejects.toMatchObject({

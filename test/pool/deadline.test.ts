@@ -1,4 +1,4 @@
-// Invariant 4: nothing is sent after the deadline, and every job past its deadline gets 408, whatever hangs.
+// Invariant 4: nothing is sent after the deadline, and every job past its deadline gets 408, regardless of what hangs.
 import { describe, expect, test } from 'bun:test'
 import type { DeadlineExceededError } from '../../src/domain/errors.ts'
 import { bodyOf, type FakeWorker } from './support/fake-worker.ts'

@@ -127,7 +127,7 @@ describe('batching', () => {
 })
 
 describe('answers', () => {
-  test('each caller gets the body of its uuid', async () => {
+  test('each caller gets the body with its uuid', async () => {
     const { load, pump, workers } = await startHarness()
     const { answers } = await load(7)
     for (const worker of workers) worker.answer([...worker.jobs].reverse())
@@ -208,7 +208,7 @@ describe('the bounded queue', () => {
     expect(pool.stats().refused).toBe(1)
   })
 
-  test('refuses only the organization that floods it, and serves others at once', async () => {
+  test('refuses only the organization that floods it, and serves others immediately', async () => {
     const { pump, time, pool, worker, answer } = await startHarness({ workers: 1, limits: { maxInFlight: 2 } })
     const [flooding, quiet] = [targetOf({ organizationId: 'org_flooding' }), targetOf({ organizationId: 'org_quiet' })]
     const deadlineMs = time.clock.monotonicMs() + 1_000
@@ -349,7 +349,7 @@ describe('a job that waits while a key or a policy changes', () => {
   })
 })
 
-test('statistics contain the times of waiting and running, and the predicted wait', async () => {
+test('statistics contain waiting times, run times and the predicted wait', async () => {
   const { load, worker, pool, advance, answer } = await startHarness({ workers: 1, limits: { maxInFlight: 2 } })
   await load(6)
   await advance(40)

@@ -1,5 +1,5 @@
 // The lease: workers decide only while recent changes of keys and policies are known. A process that was suspended decides
-// nothing with a key or policy that was revoked meanwhile.
+// nothing with a key or policy that was revoked in the meantime.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { hasLease } from '../../src/pool/protocol.ts'

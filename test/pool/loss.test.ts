@@ -1,4 +1,4 @@
-// Jobs of a lost worker: answered from its log, retried, or failed; never signed twice.
+// Jobs of a lost worker: answered from its log, retried or failed, but never signed twice.
 import { describe, expect, test } from 'bun:test'
 import { LATCH_FENCED, SHARED_LATCH } from '../../src/pool/protocol.ts'
 import type { PoolAnswer } from '../../src/pool/settlement.ts'
@@ -63,7 +63,7 @@ describe('jobs of a lost worker', () => {
     )
   })
 
-  test('go to another worker at once', async () => {
+  test('go to another worker immediately', async () => {
     const harness = await startHarness({ workers: 2 })
     const { answers } = await harness.load(2)
     await harness.lose(0)
@@ -72,7 +72,7 @@ describe('jobs of a lost worker', () => {
     expect(await allAnswered(answers)).toBe(true)
   })
 
-  test('fail after three lost workers', async () => {
+  test('fail after they have lost three workers', async () => {
     const { harness, answers } = await loadOneWorker(2)
     for (let lost = 0; lost < 3; lost++) {
       await harness.lose(harness.workers.length - 1)
@@ -146,7 +146,7 @@ describe('the job in progress when a worker is lost', () => {
     expect(uuidsOf(harness.worker(1))).toEqual([uuidOf(1), suspect.uuid, uuidOf(2)])
   })
 
-  test('fails after the second worker that it crashes, without effect on other jobs', async () => {
+  test('fails after it crashes a second worker, without effect on other jobs', async () => {
     const { harness, answers } = await loadOneWorker(3)
     for (let crash = 0; crash < 2; crash++) await crashAt(harness, uuidOf(1))
     expect(await answers[1]).toMatchObject({ code: 'INTERNAL', detail: 'the request could not be processed' })

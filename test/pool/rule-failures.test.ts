@@ -1,4 +1,4 @@
-// Log lines of failed rules: at most one per second and place, without values of the request.
+// Log lines of failed rules: at most one per second and rule position, without request values.
 import { expect, test } from 'bun:test'
 import { createThrottle } from '../../src/lib/throttle.ts'
 import { logPoolEvent, type PoolEvent } from '../../src/pool/pool-options.ts'

@@ -77,7 +77,7 @@ describe('replacement', () => {
     expect(harness.pool.stats()).toMatchObject({ workers: 2, restarts: { crash: 1, hang: 0, start: 0 } })
   })
 
-  test('backs off while replacements fail, until one has answered', async () => {
+  test('backs off while replacements fail, until a worker completes a job', async () => {
     const harness = await startHarness({ workers: 1, behaviour: (spawned) => ({ silent: spawned > 0 && spawned < 6 }) })
     await harness.lose(0)
     const startedAt: number[] = []
@@ -287,14 +287,14 @@ describe('drain', () => {
     expect(types.slice(-2)).toEqual(['withheld', 'close'])
   })
 
-  test('without jobs resolves at once', async () => {
+  test('without jobs resolves immediately', async () => {
     const harness = await startHarness()
     expect(await harness.pool.drain(1)).toBe(true)
   })
 })
 
 describe('close', () => {
-  test('ends every worker, fails the remaining jobs and leaves no timer; a second close and submit are safe', async () => {
+  test('ends every worker, fails the remaining jobs and leaves no timer; calling close or submit again is safe', async () => {
     const harness = await startHarness({ workers: 3 })
     const {
       answers: [answer],

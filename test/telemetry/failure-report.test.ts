@@ -43,7 +43,7 @@ test('every unexpected error is logged', () => {
   ])
 })
 
-test('an outage is logged at once, and then once per second with the number of omitted lines', () => {
+test('an outage is logged immediately, and then once per second with the number of omitted lines', () => {
   const outage = new DependencyUnavailableError('the store is not available')
   for (let request = 0; request < 1_000; request++) report(outage, `r${request}`)
   nowMs = 999

@@ -62,7 +62,7 @@ test('an unread queue has no samples, and neither has a process without identity
   expect(await scrape()).toEqual([])
 })
 
-test('automatic decisions have their outcome, and the time since the submission', async () => {
+test('automatic decisions are counted with their outcome and the time since submission', async () => {
   await scrape(() => FULL)
   const lines = ((await opened?.expose()) ?? '').split('\n')
   const of = (outcome: string, le: string) =>

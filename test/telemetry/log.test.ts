@@ -34,7 +34,7 @@ describe('a line', () => {
     expect(lines.map((line) => (JSON.parse(line) as { level: string }).level)).toEqual([...written])
   })
 
-  test('has the fields of its logger, unless its own fields have the same names', () => {
+  test('contains the fields of its logger, unless its own fields have the same names', () => {
     const { log, last } = setUp()
     const child = log.with({ request_id: 'r-1', slot: 1 }).with({ slot: 2 })
     child.info('x', { slot: 3 })
@@ -43,7 +43,7 @@ describe('a line', () => {
     expect(last()).not.toHaveProperty('slot')
   })
 
-  test('has no field that replaces time, level or message, or adds a line', () => {
+  test('cannot have fields that replace time, level or message, or that add a line', () => {
     const { log, lines, last } = setUp()
     log.info('real\nline', { level: 'error', message: 'forged', time: 0, 'a"b\n': '\n{"level":"error"}\u2028' })
     expect(lines).toHaveLength(1)
@@ -144,7 +144,7 @@ describe('an error', () => {
     expect(JSON.stringify(last())).not.toContain('SELECT')
   })
 
-  test('of a file has its path and a description, without frames', () => {
+  test('about a file has its path and a description, without frames', () => {
     const { log, last } = setUp()
     const cause = Object.assign(new Error('text'), { errno: 13, code: 'SQLITE_FULL', path: '/data/countersign.db' })
     log.error('x', { error: new DependencyUnavailableError('the store is down', { cause }) })
@@ -228,7 +228,7 @@ describe('the logger does not throw', () => {
     expect(last()).toHaveProperty('value')
   })
 
-  test('for fields that throw, or a writer that throws or refuses: it counts the dropped lines', () => {
+  test('for fields that throw, or a writer that throws or rejects lines, and counts the dropped lines', () => {
     const broken = setUp({ write: fail })
     broken.log.info('x')
     broken.log.with({ a: 1 }).info('y')
@@ -270,7 +270,7 @@ describe('standard error', () => {
     expect(written).toEqual(['a'])
   })
 
-  test('buffers at most a megabyte while its reader stalls', () => {
+  test('is buffered up to one megabyte while its reader stalls', () => {
     const { stream, listeners, written } = createStream()
     const write = createLineWriter(stream)
     stream.flowing = false

@@ -124,7 +124,7 @@ describe('requests', () => {
     expect(bounds.map((bound) => series('bucket', '200', `,le="${bound}"`))).toEqual([1, 1, 2, 2, 3])
   })
 
-  test('with an invalid status have the status other', async () => {
+  test('with an invalid status count as status other', async () => {
     const metrics = setUp()
     const record = metrics.route('GET', 'other')
     for (const status of [0, 99, 600, 1.5, Number.NaN, 1e9]) record(status, 1)
@@ -135,8 +135,8 @@ describe('requests', () => {
   })
 })
 
-describe('decisions and errors', () => {
-  test('are counted by kind, chain and verdict; an unknown chain is other', async () => {
+describe('the counters', () => {
+  test('count decisions by kind, chain and verdict; an unknown chain counts as other', async () => {
     const metrics = setUp()
     metrics.recordDecision('attestation', 'solana', true)
     metrics.recordDecision('attestation', 'solana', true)
@@ -156,7 +156,7 @@ describe('decisions and errors', () => {
     )
   })
 
-  test('are counted by error code, starting at 0', async () => {
+  test('count errors by error code, starting at 0', async () => {
     const metrics = setUp()
     metrics.recordError('RATE_LIMITED')
     const found = samples(await metrics.expose())

@@ -102,7 +102,7 @@ describe('the stages of a request', () => {
     expect(shape().slice(2)).toEqual(['queue < POST /v2/attestation 10-12', 'worker < POST /v2/attestation 12-20'])
   })
 
-  test('do not change after the answer', () => {
+  test('do not change after the response', () => {
     const trace = begin()
     trace.error('DEADLINE_EXCEEDED')
     after(5, () => trace.end(503))
@@ -176,7 +176,7 @@ describe('the stages of a request', () => {
     first?.end(200)
     elements[3]?.error('OVERLOADED')
     elements[3]?.end(503)
-    // The trace ends with the last line of the answer.
+    // The trace ends with the last line of the response.
     trace.end(200)
     expect(finished).toHaveLength(0)
     after(1, release)

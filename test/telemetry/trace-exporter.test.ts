@@ -70,7 +70,7 @@ const create = () => {
 const returning = (change: Partial<CollectorAnswer>) => async (): Promise<CollectorAnswer> => ({ ...TAKEN, ...change })
 
 describe('the exporter', () => {
-  test('sends the traces of one second in one request', async () => {
+  test('sends the traces of each second in one request', async () => {
     const exporter = create()
     exporter.add(trace('a'))
     exporter.add(trace('b'))
@@ -133,7 +133,7 @@ describe('the exporter', () => {
     expect(exporter.counts()).toMatchObject({ sent: 0, dropped: 1 })
   })
 
-  test('counts the spans that the collector rejected, at most the number of sent spans', async () => {
+  test('counts the spans that the collector rejected, up to the number of spans sent', async () => {
     const exporter = create()
     answer = returning({ body: partialSuccess(1, 'too old') })
     exporter.add(trace('a'))
@@ -147,7 +147,7 @@ describe('the exporter', () => {
     expect(lines).toMatchObject([{ errorClass: 'spans rejected' }])
   })
 
-  test('buffers a limited number of traces while the collector does not answer, and counts dropped ones', async () => {
+  test('buffers a limited number of traces while the collector does not respond, and counts dropped traces', async () => {
     const exporter = create()
     const held = Promise.withResolvers<CollectorAnswer>()
     answer = () => held.promise
@@ -159,7 +159,7 @@ describe('the exporter', () => {
     expect(exporter.counts().dropped).toBe(5_001 - 2_048)
     held.resolve(TAKEN)
     await settle()
-    // Full batches are sent at once.
+    // Full batches are sent immediately.
     expect(sent.map((names) => names.length)).toEqual([1, 512, 512, 512, 512])
     expect(exporter.hasRoom()).toBe(true)
   })
@@ -174,7 +174,7 @@ describe('the exporter', () => {
     expect(exporter.counts()).toEqual({ sent: 1, dropped: 1, rejectedSpans: 0 })
   })
 
-  test('does not delay a stop by retries or a collector that hangs', async () => {
+  test('does not delay shutdown because of retries or a collector that hangs', async () => {
     const unavailable = create()
     answer = () => Promise.reject(new Error('unavailable'))
     unavailable.add(trace('a'))

@@ -1,4 +1,4 @@
-// A batch of jobs: recorded before it is answered, completely or not at all, and never by an abandoned worker.
+// A batch of jobs is recorded before it is answered, completely or not at all, and never by an abandoned worker.
 import { describe, expect, test } from 'bun:test'
 import { answerOf } from '../../src/decision-log/answer.ts'
 import { DecisionLogError } from '../../src/decision-log/errors.ts'
@@ -192,7 +192,7 @@ test('every decided job fails while the log cannot be written', () => {
       code: 'DEPENDENCY_UNAVAILABLE',
       detail: 'the decision log cannot be written, so no signature was returned',
       errorClass: 'DecisionLogError',
-      // A part may be in the file, so the uuid must not be reused.
+      // Part of the record may be in the file, so the uuid must not be reused.
       nothingSigned: false,
     })),
   )
@@ -204,7 +204,7 @@ test('every decided job fails while the log cannot be written', () => {
 })
 
 describe('a worker that is abandoned', () => {
-  test('before its batch records and answers nothing', () => {
+  test('before its batch does not record or answer any job', () => {
     const { batches, recorder, words, appended } = processorIn()
     expect(fence(words)).toBe(true)
     expect(batches.take(batchOf(100))).toBeNull()
@@ -212,7 +212,7 @@ describe('a worker that is abandoned', () => {
     expect(appended).toEqual([])
   })
 
-  test('during its decisions records and answers nothing', () => {
+  test('during its decisions does not record or answer any job', () => {
     const { batches, appended } = processorIn({
       decide: (job, words) => {
         fence(words)
@@ -223,7 +223,7 @@ describe('a worker that is abandoned', () => {
     expect(appended).toEqual([])
   })
 
-  test('during its append has recorded the batch, and answers nothing', () => {
+  test('during its append has recorded the batch, but does not answer any job', () => {
     const fenced: boolean[] = []
     const { batches, appended, words } = processorIn({ append: (_, shared) => fenced.push(fence(shared)) })
     expect(batches.take(batchOf(100))).toBeNull()

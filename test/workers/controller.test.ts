@@ -113,7 +113,7 @@ describe('starting', () => {
     ],
     ['no file', { passphrase: missing }, `the passphrase file cannot be read (ENOENT): ${missing.path}`],
     [
-      'a key of another address',
+      'a key for a different address',
       {},
       new RegExp(`it contains the key of ${first.address}, not of ${second.address}`),
       { ...first, address: second.address },
@@ -140,7 +140,7 @@ describe('starting', () => {
 })
 
 describe('jobs', () => {
-  test('are answered, denied, failed or sent back, as their policies decide', async () => {
+  test('are compliant, denied, failed or sent back, as their policies decide', async () => {
     const { send, decisions } = await startWorker()
     const outcomes = send(
       [1],
@@ -265,7 +265,7 @@ describe('closing', () => {
     expect(recordsOf(decisions)).toHaveLength(1)
   })
 
-  test('during the start happens after the start', async () => {
+  test('during startup happens after startup', async () => {
     const worker = createWorker()
     worker.start(temporaryDirectory(), [first])
     worker.control({ type: 'close' })
@@ -302,7 +302,7 @@ describe('keys are erased', () => {
     return { worker, erased, decisions: join(directory, 'decisions') }
   }
 
-  test('at the end, including keys that are being opened; then nothing is answered or recorded', async () => {
+  test('at the end, including keys that are being opened; no further job is answered or recorded', async () => {
     const { worker, erased, decisions } = await startErasing()
     worker.controller.end()
     expect(erased).toEqual(['in use'])
@@ -313,7 +313,7 @@ describe('keys are erased', () => {
     expect(recordsOf(decisions)).toEqual([])
   })
 
-  test('when new keys are committed, except the new ones', async () => {
+  test('when new keys replace them', async () => {
     const { worker, erased } = await startErasing()
     await worker.next('attesters-loaded')
     expect(erased).toEqual([])
@@ -323,7 +323,7 @@ describe('keys are erased', () => {
 })
 
 describe('a worker', () => {
-  test('that ends while it starts does not open the log, because another worker may have the slot', async () => {
+  test('that ends during startup does not open the log, because another worker may have the slot', async () => {
     const directory = temporaryDirectory()
     const worker = createWorker()
     worker.start(directory, [first])

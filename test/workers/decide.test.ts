@@ -109,7 +109,7 @@ describe('a decided job', () => {
     })
   })
 
-  test('without data has the hash of no bytes', () => {
+  test('without data has the hash of an empty byte string', () => {
     const data_sha256 = createHash('sha256').digest('hex')
     expect(decideIn({}).decision).toMatchObject({ record: { data_sha256, data_size: 0 } })
   })

@@ -13,7 +13,7 @@ const parse = (text: string): readonly (readonly string[])[] => {
   return rows.slice(0, -1)
 }
 
-test('a cell with line breaks, quotes and commas is one cell, and a formula is text', () => {
+test('a value with line breaks, quotes and commas stays one cell, and a formula becomes text', () => {
   const requests = ['two\nlines', 'a\r\nb', 'a\rb', 'a "quote"', 'a, b', '=1+1', 'plain']
   const decisions = requests.map((request, n) => ({ record: decisionRecord(n, { request }), withheld: false }))
   const [header = [], ...rows] = parse(exportPart('csv', { decisions, missing: 0, next: null }, true).text)

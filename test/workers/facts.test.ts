@@ -82,7 +82,7 @@ describe('lists', () => {
     })
   })
 
-  test('that cannot be read fail every request, whatever the policy reads', () => {
+  test('that cannot be read fail every request, regardless of the facts that the policy reads', () => {
     const broken: ListReader = {
       contains: () => {
         throw new DependencyUnavailableError('a list cannot be read')
@@ -111,7 +111,7 @@ describe('the organization’s own lists', () => {
     expect(decideIn({ policy: failing, lists: listed([], []) }).status).toBe('failed')
   })
 
-  test('decide for the shadow', () => {
+  test('apply to the shadow revision', () => {
     const world = { policy: failing, shadow: failing, lists: listed([WALLET], []) }
     expect(recordIn(world).shadow).toEqual({ revision: 'revision_shadow', compliant: false, rule: 'list:deny' })
   })
@@ -121,14 +121,14 @@ describe('facts of the job', () => {
   const geography = { country: 'CH', region: null, anonymous: null, vpn: null, proxy: null, tor: null, hosting: null }
   const identity = { verified: true, type: 'individual', level: 1, verifiedAtSeconds: 5 } as const
 
-  test('are evaluated and recorded, personal ones as their hashes', () => {
+  test('are evaluated and recorded; personal facts are recorded as hashes', () => {
     const facts = { geography, identity, digests: { client_ip: 'aa', identity: 'bb' } }
     const record = recordIn({ policy: allowing('client.country == "CH" && identity.verified'), facts })
     expect(record.facts).toEqual({ geography, client_ip_hash: 'aa', identity_hash: 'bb' })
     expect(JSON.stringify(record)).not.toContain('individual')
   })
 
-  test('that are too long for a line are recorded as their hash', () => {
+  test('that are too long for a line are recorded as a hash', () => {
     const reads = Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`r${i}`, 'x'.repeat(1024)]))
     const facts = { geography, reads }
     const { facts: recorded } = recordIn({ policy: allowing('client.located'), facts })
@@ -166,7 +166,7 @@ describe('facts of the job', () => {
   })
 })
 
-describe('the shadow', () => {
+describe('the shadow revision', () => {
   const policy = allowing('true')
   const BROKEN = 'name: P\nrules: [{ id: a, allow: nonsense }]'
 
@@ -186,7 +186,7 @@ describe('the shadow', () => {
     ['does not compile', BROKEN, undefined, null, 'this version cannot use the revision'],
     ['has no facts in time', allowing('true'), { shadowless: 'late' }, null, 'late'],
   ] as [string, string, CarriedFacts | undefined, string | null, string][])(
-    'that %s does not prevent the answer',
+    'that %s does not prevent the response',
     (_name, shadow, facts, rule, failure) => {
       const record = recordIn({ policy, shadow, ...(facts === undefined ? {} : { facts }) })
       expect(record).toMatchObject({ compliant: true, shadow: { compliant: null, rule, failure } })

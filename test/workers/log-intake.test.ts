@@ -84,7 +84,7 @@ test('each row has the values of its record', () => {
   )
 })
 
-test('a line that is cut or has text after its end has no row', () => {
+test('a line that is truncated or has trailing text has no row', () => {
   const line = encodeRecord(attestation(1), HASH)
   expect(rowsOf([line])).toHaveLength(1)
   expect(rowsOf([line.slice(0, -2), `${line}x`, line.slice(1)])).toEqual([])

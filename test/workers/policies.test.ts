@@ -5,7 +5,7 @@ import { createPolicies, type Definition, type Policies } from '../../workers/si
 import { facts } from '../policy/support.ts'
 import { revisionWith, TEST_POLICY, testTarget } from './support/policies.ts'
 
-/** @param stepMs by how much each reading advances the clock, which limits the work of a turn */
+/** @param stepMs milliseconds by which each reading advances the clock, which limits the work of a turn */
 const policiesOf = (maxEntries: number, stepMs = 0): Policies => {
   let nowMs = 0
   return createPolicies({ maxEntries, monotonicMs: () => (nowMs += stepMs) })

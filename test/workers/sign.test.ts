@@ -77,7 +77,7 @@ describe('v1', () => {
     }
   })
 
-  test('signs with the first keys, as many as the quorum, sorted by address', async () => {
+  test('signs with as many of the first keys as the quorum requires, sorted by address', async () => {
     const sign = createSign(await openTestKeyring(taskAttesters), digesters)
     for (const quorum of [1, 2, 3]) {
       const { attesters, signatures } = sign(task(), testTarget({ quorum }))
@@ -87,7 +87,7 @@ describe('v1', () => {
     }
   })
 
-  test('does not sign with too few keys, or with the same key twice', async () => {
+  test('does not sign with too few keys or with duplicate keys', async () => {
     const first = taskAttesters[0] as (typeof taskAttesters)[number]
     for (const attesters of [[], [first], [first, { ...first, id: 'attester_twice' }]]) {
       const sign = createSign(await openTestKeyring(attesters), digesters)

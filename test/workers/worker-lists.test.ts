@@ -1,4 +1,4 @@
-// Lists in a worker, as its policies read them.
+// A worker's lists, as its policies read them.
 import { describe, expect, test } from 'bun:test'
 import { DependencyUnavailableError } from '../../src/domain/errors.ts'
 import { createLists } from '../../workers/signing/worker-lists.ts'

@@ -14,7 +14,7 @@ import {
 import { type DispatchedJob, decodeJobs, encodeOutcomes, type SigningThread } from '../../../src/pool/wire.ts'
 
 export interface FakeWorkerBehaviour {
-  /** The reason that it reports instead of starting. */
+  /** The failure that it reports instead of starting. */
   readonly unusable?: string
   /** Sends no message. */
   readonly silent?: boolean
@@ -22,7 +22,7 @@ export interface FakeWorkerBehaviour {
   readonly unkillable?: boolean
   /** How far its clock is ahead of the main thread's clock. */
   readonly clockAheadMs?: number
-  /** The reason that it cannot load new keys. */
+  /** The reason why it cannot load new keys. */
   readonly attestersReason?: string
   /** Does not answer `attesters` and `withheld` messages. */
   readonly mute?: boolean

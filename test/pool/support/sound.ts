@@ -1,4 +1,4 @@
-// Promises of every pool of real workers, whatever faults its workers meet.
+// Guarantees of every pool of real workers, regardless of the faults of its workers.
 import { expect } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
