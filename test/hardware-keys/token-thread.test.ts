@@ -1,4 +1,4 @@
-// The worker's side of a token that does not answer, is slow to fail, or is unavailable at the start.
+// The worker's side of a token that does not respond, is slow to fail, or is unavailable at startup.
 import { afterEach, describe, expect, jest, test } from 'bun:test'
 import { createToken } from '../../src/modules/hardware-keys/token.ts'
 import { AttesterMismatchError, SignerUnusableError, TokenUnavailableError } from '../../src/signing/errors.ts'
@@ -94,7 +94,7 @@ describe.skipIf(WITHOUT_SHIM !== '')(`the thread of a token${WITHOUT_SHIM}`, () 
     await until(() => failureOf(signer) === null)
   })
 
-  test('does not use a late answer as the signature of the next digest', async () => {
+  test('does not use a late response as the signature of the next digest', async () => {
     const { open, publicKey, trouble } = start()
     const signer = await open()
     trouble('hung')
@@ -105,7 +105,7 @@ describe.skipIf(WITHOUT_SHIM !== '')(`the thread of a token${WITHOUT_SHIM}`, () 
     expect(recoverWithNoble(signed, next).toHex()).toBe(publicKey.toHex())
   })
 
-  test('requires that a new key is available, but not one that was in use', async () => {
+  test('requires a new key to be available, but not a key that was in use', async () => {
     const { open, trouble } = start()
     const refusal = (change: Partial<KeystoreReference>): Promise<unknown> =>
       open(change).catch((error: unknown) => error)

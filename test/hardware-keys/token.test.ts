@@ -44,7 +44,7 @@ test('Windows and 32-bit systems, which have another memory layout of structures
   expect(isPkcs11Supported('linux', 'x64') && isPkcs11Supported('darwin', 'arm64')).toBe(true)
 })
 
-describe('a signature of a token', () => {
+describe('a signature from a token', () => {
   const key = testKey(1)
   const signer = loadNobleSecp256k1().createSigner(key)
   const check = createSignatureCheck({ kind: 'secp256k1', publicKey: signer.publicKey }, recover)
@@ -100,7 +100,7 @@ describe.skipIf(WITHOUT_SOFT_HSM !== '')(`a token${WITHOUT_SOFT_HSM}`, () => {
     expect(verify(null, DIGEST, key, signature)).toBe(true)
   })
 
-  test('does not sign other lengths than 32 bytes, or with the key of another address', () => {
+  test('does not sign digests whose length is not 32 bytes, and does not sign with the key of another address', () => {
     const token = open(hsm.settings())
     expect(failure(() => token.sign(EVM, new Uint8Array(31)))).toBeInstanceOf(TokenUnusableError)
     const { publicKey } = loadNobleSecp256k1().createSigner(testKey(2))
@@ -135,13 +135,13 @@ describe.skipIf(WITHOUT_SOFT_HSM !== '')(`a token${WITHOUT_SOFT_HSM}`, () => {
       expect(error).toBeInstanceOf(TokenUnavailableError)
       expect(error.detail).toContain('CKR_DEVICE_REMOVED')
       shim.trouble('')
-      // It is not retried at once, so that other keys do not wait.
+      // It is not retried immediately, so that other keys do not wait.
       expect(failure(() => token.sign(EVM, DIGEST)).detail).toBe(error.detail)
       token.advance(1_000)
       expect(recoverWithNoble(token.sign(EVM, DIGEST), DIGEST).toHex()).toBe(before.publicKey.toHex())
     })
 
-    test('gets a new login in the same call if it lost its sessions', () => {
+    test('is logged in to again within the same call if it lost its sessions', () => {
       const { shim, token } = openBehind()
       token.sign(EVM, DIGEST)
       shim.trouble('reset')
@@ -191,13 +191,13 @@ describe.skipIf(WITHOUT_SOFT_HSM !== '')(`a token${WITHOUT_SOFT_HSM}`, () => {
       const refused = `${first.settings.loginFile}.refused`
       expect(readFileSync(refused).includes('111111')).toBe(false)
       expect(again.detail).not.toContain('111111')
-      // A corrected PIN is tried, and the refusal is deleted.
+      // A corrected PIN is tried, and the recorded refusal is deleted.
       const corrected = { ...first.settings, pin: hsm.settings().pin }
       expect(open(corrected).look(EVM).kind).toBe('secp256k1')
       expect(existsSync(refused)).toBe(false)
     })
 
-    test('gets a login despite the claim of a killed process from before the clock was set back', () => {
+    test('is logged in to despite a claim that a killed process made before the clock was set back', () => {
       const { shim, settings, token } = openBehind()
       shim.trouble('reset')
       const claim = `${settings.loginFile}.claim`

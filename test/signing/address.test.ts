@@ -22,12 +22,12 @@ const EIP_55 = [
 ]
 
 describe('the checksummed address', () => {
-  test.each(EIP_55)('%s, an example of EIP-55', (text) => {
+  test.each(EIP_55)('equals the example %s of EIP-55', (text) => {
     expect(checksumAddress(text.toLowerCase())).toBe(text)
     expect(checksumAddress(`0x${text.slice(2).toUpperCase()}`)).toBe(text)
   })
 
-  test('equals viem’s for any address', () => {
+  test('equals viem’s checksum for any address', () => {
     fc.assert(
       fc.property(address, (text) => {
         expect(checksumAddress(text)).toBe(getAddress(text))

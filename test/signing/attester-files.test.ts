@@ -1,4 +1,4 @@
-// Keystore files of attesters: generation, import and a change of the passphrase.
+// Keystore files of attesters: generation, import and passphrase changes.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -109,7 +109,7 @@ describe('an imported key', () => {
   })
 })
 
-describe('an import fails without a file, and without the key in its error, for', () => {
+describe('an import fails, creates no file, and keeps the key out of the error, for', () => {
   const almost = secret.toHex().slice(0, 63)
   const otherHalf = JSON.stringify([...secret, ...createEd25519Signer(testKey(2)).publicKey])
   test.each<[string, PrivateKeySource]>([
@@ -119,8 +119,8 @@ describe('an import fails without a file, and without the key in its error, for'
     ['two prefixes 0x', { format: 'hex', kind: 'secp256k1', text: `0x0x${secret.toHex()}` }],
     ['empty text', { format: 'hex', kind: 'ed25519', text: '' }],
     ['the zero key', { format: 'hex', kind: 'secp256k1', text: '0'.repeat(64) }],
-    ['a key over the order', { format: 'hex', kind: 'secp256k1', text: 'f'.repeat(64) }],
-    ['a keypair cut short', { format: 'solana-keypair', text: JSON.stringify([...secret]) }],
+    ['a key above the curve order', { format: 'hex', kind: 'secp256k1', text: 'f'.repeat(64) }],
+    ['a truncated keypair', { format: 'solana-keypair', text: JSON.stringify([...secret]) }],
     ['a keypair with a number over 255', { format: 'solana-keypair', text: keypair.replace(/^\[\d+/, '[256') }],
     ['a keypair with a fraction', { format: 'solana-keypair', text: keypair.replace(/^\[\d+/, '[1.5') }],
     ['a keypair with text', { format: 'solana-keypair', text: keypair.replace(/^\[\d+/, '["1"') }],
@@ -148,7 +148,7 @@ test('the format of a private key is detected from its text', () => {
   for (const text of ['', '  ', 'hello', '0xzz']) expect(detectPrivateKeyFormat(text)).toBeNull()
 })
 
-describe('a change of the passphrase', () => {
+describe('a passphrase change', () => {
   const next = { passphrase: 'the next passphrase', workFactor: 'light' } as const
   // Damages a part that the MAC does not cover, so that the keystore opens to another key.
   const damage = {
@@ -162,7 +162,7 @@ describe('a change of the passphrase', () => {
     },
   } as const
 
-  test.each(KINDS)('of a %s keystore happens once, and needs the passphrase', async (kind) => {
+  test.each(KINDS)('of a %s keystore happens once, and requires the current passphrase', async (kind) => {
     const { path } = await createAttesterKeystore({ ...destination(), kind })
     expect(await relockKeystore(path, PASSPHRASE, next)).toBe(true)
     expect(await relockKeystore(path, PASSPHRASE, next)).toBe(false)

@@ -12,7 +12,7 @@ import {
 import { KeystoreInvalidError } from '../../src/signing/errors.ts'
 
 describe('DER', () => {
-  test('is read as it was encoded, for lengths of every size', () => {
+  test('is decoded as it was encoded, for lengths of every size', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 700 }), fc.integer({ min: 0, max: 2 ** 31 - 1 }), (bytes, number) => {
         const encoded = encodeDer(DER_SEQUENCE, encodeDer(DER_OCTET_STRING, bytes), encodeDerInteger(number))
@@ -36,7 +36,7 @@ describe('DER', () => {
     expect(encodeDerInteger(number).toHex()).toBe(hex)
   })
 
-  test('is read from any bytes, or refused', () => {
+  test('is decoded from any bytes or rejected', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), fc.nat(2), (bytes, way) => {
         const reader = createDerReader(bytes)
@@ -56,7 +56,7 @@ describe('DER', () => {
     ['nothing', ''],
     ['no length', '04'],
     ['an indefinite length', '0480'],
-    ['an unnecessary long form of the length', '04810100'],
+    ['an unnecessarily long encoding of the length', '04810100'],
     ['a length of three bytes', '0483010000'],
     ['a cut length', '048201'],
     ['fewer bytes than its length', '040500'],

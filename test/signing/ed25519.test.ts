@@ -26,7 +26,7 @@ describe('the Ed25519 signer', () => {
     }
   })
 
-  test('copies the seed, and refuses to sign after its erasure', () => {
+  test('copies the seed, and refuses to sign after the seed is erased', () => {
     const seed = testKey(1)
     const signer = createEd25519Signer(seed)
     const before = signer.sign(sha256('m')).toHex()
@@ -46,7 +46,7 @@ describe('the Ed25519 signer', () => {
     for (const spelling of keySpellings(seed)) expect(printed).not.toContain(spelling)
   })
 
-  test('uses noble on a runtime without Ed25519', () => {
+  test('uses noble if the runtime lacks Ed25519', () => {
     const open = chooseEd25519(() => {
       throw new Error('unsupported')
     })

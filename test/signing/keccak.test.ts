@@ -6,7 +6,7 @@ import { loadKeccak256 } from '../../src/signing/statement.ts'
 
 const keccak = await loadKeccak256()
 
-test('the hash of no bytes is that of Keccak-256, not of SHA-3', () => {
+test('the hash of an empty input is the value of Keccak-256, not of SHA-3', () => {
   expect(keccak(new Uint8Array()).toHex()).toBe('c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470')
 })
 

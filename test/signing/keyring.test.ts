@@ -100,7 +100,7 @@ describe('an opened keyring', () => {
     expect(sign).toThrow(SignerUnusableError)
   })
 
-  test('does not print keys or passphrases, and has a JSON form', async () => {
+  test('does not print keys or passphrases, and its JSON contains only ids and addresses', async () => {
     const keyring = await open(reference(evmKeystore), reference(solanaKeystore))
     keyring.evm[0]!.signDigest(testKey(1))
     const printed = printedForms(keyring)

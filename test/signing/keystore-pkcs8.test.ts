@@ -121,7 +121,7 @@ describe('reading', () => {
     expect(await failure(otherMac)).toBeInstanceOf(KeystoreLockedError)
   })
 
-  // The padding detects most wrong passphrases. 1 in 256 decrypts to noise, so 600 attempts include that case.
+  // The padding detects most wrong passphrases. About 1 in 256 decrypts to noise, so 600 attempts include that case.
   test('refuses every wrong passphrase', async () => {
     for (let i = 0; i < 600; i++) expect(await failure(nodePem, `wrong ${i}`)).toBeInstanceOf(KeystoreLockedError)
     expect(await failure(pem, '')).toBeInstanceOf(KeystoreLockedError)
@@ -159,7 +159,7 @@ describe('reading', () => {
   })
 
   test('refuses a key of another curve', async () => {
-    // An X25519 key is as long as an Ed25519 one.
+    // An X25519 key is as long as an Ed25519 key.
     for (const { privateKey } of [generateKeyPairSync('ec', { namedCurve: 'P-256' }), generateKeyPairSync('x25519')]) {
       await expectInvalid(String(privateKey.export(nodeOptions)), 'the file does not contain an Ed25519 key')
     }

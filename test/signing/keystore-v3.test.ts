@@ -124,7 +124,7 @@ describe('reading', () => {
 })
 
 describe('writing', () => {
-  test('creates a keystore that opens, with the address in the form of the standard', async () => {
+  test('creates a keystore that can be opened, with the address in the standard format', async () => {
     const opened = await decryptKeystoreV3(JSON.stringify(base), PASSPHRASE)
     expect(opened.privateKey.toHex()).toBe(testKey(1).toHex())
     expect(opened.address).toBe(ADDRESS.toLowerCase())

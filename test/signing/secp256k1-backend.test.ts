@@ -123,7 +123,7 @@ for (const { name, label, backend, reason } of backendCandidates()) {
       expect([...around.subarray(0, 20), ...around.subarray(85)].every((byte) => byte === 0xee)).toBe(true)
     })
 
-    test('copies the key, and refuses to sign after its erasure', () => {
+    test('copies the key, and refuses to sign after the key is erased', () => {
       const key = testKey(4)
       const signer = signerOf(key)
       const digest = sha256('a digest')

@@ -31,7 +31,7 @@ export const backendCandidates = () => [
   candidate('noble', 'noble', loadNobleSecp256k1),
 ]
 
-/** Returns all representations of a value in a log. */
+/** Returns every representation of a value in a log. */
 export const printedForms = (value: unknown): string =>
   [
     Bun.inspect(value, { depth: 10 }),
