@@ -162,7 +162,7 @@ test('the download of a file ends at the size in the manifest', async () => {
   expect(readdirSync(scratch)).toEqual([])
 })
 
-test('a bucket that refuses requests, has no backup or has an invalid URL is a one-line error', async () => {
+test('a bucket that refuses requests, contains no backup or has an invalid URL causes a one-line error', async () => {
   bucket.failure = 403
   const refused = await backUp()
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/^s3:\/\/copies\/count.*\n$/)])

@@ -1,4 +1,4 @@
-// `countersign backup --into`: the schedule and the deletion of backups with a manual clock, and the command.
+// `countersign backup --into`: the command itself, and, with a manual clock, the scheduling and deletion of backups.
 import { afterEach, describe, expect, test } from 'bun:test'
 import { cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -76,7 +76,7 @@ const runFor = async (
 }
 
 describe('a series', () => {
-  test('creates a backup at once, and then one per interval regardless of its duration', async () => {
+  test('creates a backup immediately, and then one per interval regardless of its duration', async () => {
     const folder = join(newFolder(), 'new')
     const { code, made } = await runFor(24 * HOUR, { folder, everyMs: 6 * HOUR })
     expect(code).toBe(0)
@@ -84,7 +84,7 @@ describe('a series', () => {
     expect(readdirSync(folder).sort()).toEqual(made)
   })
 
-  test('continues after the newest complete backup when it is restarted', async () => {
+  test('keeps the schedule of the newest complete backup after a restart', async () => {
     const folder = newFolder()
     writeBackup(join(folder, '2026-11-23T01-00-00Z'))
     // Incomplete backups, other folders and times in the future do not count.

@@ -97,7 +97,7 @@ test.each(['null', '[]', '"text"'])('a manifest with the text %s is not restored
   expect(await restore()).toMatchObject({ code: 1, stderr: expect.stringContaining('has an unsupported version') })
 })
 
-test('a restored tree has no audit head, but all its other values', async () => {
+test('a restored tree has no audit head, but keeps all other values', async () => {
   const made = { kind: 'sqlite', path: join(folder, 'made.db') } as const
   const tree = await openTreeDatabase(made, 5_000)
   await tree.transaction(async (transaction) => {

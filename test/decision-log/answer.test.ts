@@ -50,7 +50,7 @@ describe('v1', () => {
   })
 })
 
-test('an answer from a recovered record equals the original answer, byte for byte', () => {
+test('a response from a recovered record equals the original response, byte for byte', () => {
   const names = ['plain', 'a "b" \\ c', 'line\nfeed \u2028 \u0000', 'Größe 検査 🔏', '\ud800 half', '</script>']
   const records = names.flatMap((name, i) => [
     attestation(i * 3, { policy_name: name }),

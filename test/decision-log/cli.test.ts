@@ -42,7 +42,7 @@ describe('verify', () => {
     expect(out).toEndWith('2 decisions, 1 withheld, 1 segments: ok\n')
   })
 
-  test('returns 1 without the module of the tree, unless only the chains are requested', async () => {
+  test('returns 1 without the tree module, unless only the chains are requested', async () => {
     const { code, err } = await run(['verify'])
     expect([code, err]).toEqual([1, expect.stringContaining('verify only the hash chains with --chains')])
   })
@@ -106,7 +106,7 @@ describe('tail', () => {
     expect(out.trimEnd().split('\n')).toEqual(readLines(writer.path).slice(-10))
   })
 
-  test('escapes control characters in texts of policies', async () => {
+  test('escapes control characters in policy texts', async () => {
     writer.append([attestation(3, { policy_name: '\u001b[2J\u009b2J\u202e\u2028x\n' })])
     const { out } = await run(['tail', '-n', '1'])
     expect(out).toContain('"\\u001b[2J\\u{9b}2J\\u{202e}\\u{2028}x\\n"')

@@ -131,7 +131,7 @@ describe('a failing disk', () => {
     expect(writer.failure).toBeNull()
   })
 
-  test('a removed folder is created again, and verification reports the missing segment', async () => {
+  test('a removed folder is recreated, and verification reports the missing segment', async () => {
     const { directory, writer, failAppend } = openFailing()
     writer.append([attestation(1)])
     rmSync(join(directory, 'w00'), { recursive: true })
@@ -208,7 +208,7 @@ const mounted = ((): boolean => {
 })()
 
 describe.skipIf(!mounted)('a real full disk (skipped without root and mount: it mounts a tmpfs of 64 KiB)', () => {
-  test('refuses batches, keeps acknowledged records, and accepts batches when there is space', async () => {
+  test('refuses batches, keeps acknowledged records, and accepts batches when space is available', async () => {
     mkdirSync(tmpfsDirectory)
     Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=64k', 'none', tmpfsDirectory])
     try {

@@ -73,7 +73,7 @@ export const temporaryDirectory = (): string => {
 
 const OPEN_FILES = '/proc/self/fd'
 
-/** Returns the paths in a folder that this process has opened read-only. Empty without /proc. */
+/** Returns the paths in a folder that this process has opened read-only. Empty if /proc is unavailable. */
 const openForReading = (directory: string): string[] =>
   !existsSync(OPEN_FILES)
     ? []
@@ -121,7 +121,7 @@ export const writeSegment = (
   return writer.path
 }
 
-/** Returns the file names of a slot, in order; none if the slot has no folder. */
+/** Returns the file names of a slot, in order; an empty array if the slot has no folder. */
 export const segmentNames = (directory: string, slot = 'w00'): string[] =>
   listSegments(join(directory, slot)).map((segment) => segment.name)
 

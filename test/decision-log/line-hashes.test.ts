@@ -37,7 +37,7 @@ const takeAll = (directory: string, runBytes: number, taken = new Map<string, nu
 }
 
 describe('hashes of lines', () => {
-  test('cover all lines of all segments and slots, for any size of a read', () => {
+  test('cover all lines of all segments and slots, for any read size', () => {
     const directory = temporaryDirectory()
     for (const slot of ['w00', 'w01']) {
       const writer = openTestSegment(directory, { slot, maxBytes: 4_000 })
@@ -54,7 +54,7 @@ describe('hashes of lines', () => {
     }
   })
 
-  test('continue at the last position of a log that grows and rotates, even with a new intake', () => {
+  test('continue from the last position in a log that grows and rotates, even with a new intake', () => {
     const directory = temporaryDirectory()
     const writer = openTestSegment(directory, { maxBytes: 3_000 })
     const taken = new Map<string, number>()

@@ -64,7 +64,7 @@ describe('recallDecision', () => {
     expect(await recallDecision(directory, uuidOf(3), START_MS + 900)).toBeNull()
   })
 
-  test('finds nothing without a log', async () => {
+  test('returns null without a log', async () => {
     expect(await recallDecision(join(temporaryDirectory(), 'none'), uuidOf(1), 0)).toBeNull()
   })
 })
@@ -104,7 +104,7 @@ describe('findDecision', () => {
     expect(await findDecision(join(directory, 'none'), uuidOf(1), 0)).toBeNull()
   })
 
-  test('starts at a position near the time, after all older lines', async () => {
+  test('starts at a position near the time', async () => {
     const directory = fill('w00')
     for (const seconds of [0, 1, 77, 300, 599]) {
       const sinceMs = START_MS + seconds * 1_000

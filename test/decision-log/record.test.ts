@@ -78,7 +78,7 @@ describe('a record', () => {
     )
   })
 
-  test('has a fixed form', () => {
+  test('has a fixed format', () => {
     expect(encodeRecord(withheld(1), HASH)).toBe(
       `{"prev":"${HASH}","kind":"withheld","uuid":"${uuidOf(1)}","at":${START_MS + 1}}`,
     )

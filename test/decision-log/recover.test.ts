@@ -64,7 +64,7 @@ describe('recovery', () => {
     expect(recoverDecisions(join(directory, 'file'), []).size).toBe(0)
   })
 
-  test('reads back at most to its limit', () => {
+  test('reads backwards up to its limit', () => {
     const directory = temporaryDirectory()
     const writer = openTestSegment(directory)
     writer.append(attestations(0, 100))

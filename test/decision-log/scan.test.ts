@@ -53,7 +53,7 @@ describe('a slot', () => {
     expect(rest(scanner)).toEqual(uuids(1, 2))
   })
 
-  test('is followed while it grows; a line remains the next one until it is taken', () => {
+  test('is followed while it grows; a line remains the next one until it is consumed', () => {
     const directory = temporaryDirectory()
     const writer = openTestSegment(directory)
     const scanner = scan(directory)
@@ -81,7 +81,7 @@ describe('a slot', () => {
     expect(found).toEqual(uuids(...range(0, 12)))
   })
 
-  test('has no lost lines if a segment grows and rotates between two reads', () => {
+  test('loses no lines if a segment grows and rotates between two reads', () => {
     const directory = temporaryDirectory()
     const writer = openTestSegment(directory, { maxBytes: 2_000 })
     append(writer, 1)
@@ -129,7 +129,7 @@ describe('a slot', () => {
 })
 
 describe('an incomplete log', () => {
-  test('has no line without a line break', () => {
+  test('does not return a line without a line break', () => {
     const directory = temporaryDirectory()
     const writer = openTestSegment(directory)
     append(writer, 1, 2)

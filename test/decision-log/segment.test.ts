@@ -1,4 +1,4 @@
-// The writer without failures: chain, names, rotation, and a second instance.
+// The writer if nothing fails: chain, names, rotation, and a second instance.
 import { afterEach, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { appendFileSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
@@ -63,17 +63,20 @@ describe('a segment', () => {
     expect(JSON.parse(readLines(path)[3] as string).prev).toBe(printed.slice(0, 64))
   })
 
-  test.each([false, true])('flushes its folder after its creation, and writes a batch at once (sync %p)', (sync) => {
-    const { seen, files } = watchedFiles()
-    const writer = openTestSegment(temporaryDirectory(), { files, sync })
-    const flushes: FileOperation[] = sync ? ['syncData'] : []
-    expect(seen).toEqual(['makeDirectory', 'create', 'write', ...flushes, 'syncPath'])
-    seen.length = 0
-    writer.append(attestations(0, 32))
-    writer.append([])
-    expect(seen).toEqual(['write', ...flushes])
-    writer.close()
-  })
+  test.each([false, true])(
+    'flushes its folder after its creation, and writes a batch in one call (sync %p)',
+    (sync) => {
+      const { seen, files } = watchedFiles()
+      const writer = openTestSegment(temporaryDirectory(), { files, sync })
+      const flushes: FileOperation[] = sync ? ['syncData'] : []
+      expect(seen).toEqual(['makeDirectory', 'create', 'write', ...flushes, 'syncPath'])
+      seen.length = 0
+      writer.append(attestations(0, 32))
+      writer.append([])
+      expect(seen).toEqual(['write', ...flushes])
+      writer.close()
+    },
+  )
 
   test('continues after short writes', () => {
     const directory = temporaryDirectory()
@@ -82,7 +85,7 @@ describe('a segment', () => {
     expect(recordsOf(directory)).toEqual(attestations(1, 3))
   })
 
-  test('refuses an invalid record without a failure of the writer', async () => {
+  test('refuses an invalid record, and the writer remains usable', async () => {
     const directory = temporaryDirectory()
     const writer = openTestSegment(directory)
     const wrong = [attestation(2, { signatures: [] }), attestation(2, { policy_name: 'x'.repeat(1_048_576) })]
@@ -171,7 +174,7 @@ describe('rotation', () => {
     ])
     clock.nowMs -= 3_600_000
     writer.append([attestation(4)])
-    // The name is as new as the last line, so that names sort in the order of writing.
+    // The name is at least as recent as the last line, so that names sort in write order.
     expect(segmentNames(directory)[2]).toBe('20261121T000001.000Z-000003.ndjson')
     writer.append([attestation(5)])
     writer.close()
@@ -245,7 +248,7 @@ describe('a new instance', () => {
     expect((await verifyDecisions(directory)).segments).toHaveLength(2)
   })
 
-  test('reports that its folder cannot be created, and opens when it can', () => {
+  test('reports that its folder cannot be created, and opens once the folder can be created', () => {
     const directory = join(temporaryDirectory(), 'decisions')
     writeFileSync(directory, 'in the way')
     const writer = openTestSegment(directory)

@@ -1,4 +1,4 @@
-// The newest records of all slots, and the following of new ones.
+// Reads the newest records of all slots, and follows new records.
 import { afterEach, describe, expect, test } from 'bun:test'
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'

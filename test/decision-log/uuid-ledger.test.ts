@@ -36,7 +36,7 @@ test('the ledger finds the same repetitions as a Set, for any limit', () => {
   )
 })
 
-test('100,000 uuids with a limit of 10,000 take at most about three times the minimum of passes', () => {
+test('100,000 uuids with a limit of 10,000 take at most about three times the minimum number of passes', () => {
   const ledger = createUuidLedger(10_000)
   const uuids = Array.from({ length: 100_000 }, (_, n) => `00000000-0000-4000-a000-${n.toString(16).padStart(12, '0')}`)
   let passes = 0

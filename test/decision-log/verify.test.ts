@@ -1,4 +1,4 @@
-// Verification, which detects every change that a hash chain covers, and distinguishes it from the result of a crash.
+// Verification, which detects every change that a hash chain covers, and distinguishes changes from the result of a crash.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import {
   appendFileSync,
@@ -61,7 +61,7 @@ afterEach(removeTemporaryDirectories)
 const detailOf = async (): Promise<string | undefined> => problems(await verifyDecisions(directory))[0]?.[3] as string
 
 describe('a valid log', () => {
-  test('has a report with every segment', async () => {
+  test('yields a report with every segment', async () => {
     const report = await verifyDecisions(directory)
     expect(report).toMatchObject({ ok: true, decisions: 18, withheld: 6, passes: 1 })
     expect(names().length).toBe(3)
@@ -272,7 +272,7 @@ describe('verification detects a segment', () => {
 })
 
 describe('uuids', () => {
-  test('that are recorded twice are detected in all slots, with any limit of memory', async () => {
+  test('that are recorded twice are detected in all slots, with any memory limit', async () => {
     const slots = ['w02', 'w03', 'w04', 'w05', 'w06']
     for (const [index, slot] of slots.entries()) {
       // Each begins with the last record of the previous slot.
@@ -293,7 +293,7 @@ describe('uuids', () => {
     }
   })
 
-  test('that are withheld twice are a warning, and that are decided twice an error', async () => {
+  test('that are withheld twice cause a warning, and uuids that are decided twice an error', async () => {
     for (const maxUuids of [10, 1_000_000]) {
       const slot = `w1${maxUuids === 10 ? 0 : 1}`
       const first = maxUuids === 10 ? 5_000 : 6_000

@@ -1,4 +1,4 @@
-// An S3 server in memory, on a free loopback port, with the operations of shipping and with faults.
+// An S3 server in memory, on a free loopback port, with the operations that shipping uses, and with faults.
 import { createHash } from 'node:crypto'
 
 export type FakeBucket = ReturnType<typeof startFakeBucket>
@@ -27,7 +27,7 @@ export const startFakeBucket = (bucket: string) => {
     endless: false,
     /** Sends empty pages with new continuation tokens after the last object. */
     wanders: false,
-    /** Lists all objects, with any prefix. */
+    /** Lists all objects, regardless of the prefix. */
     ignoresPrefix: false,
   }
 

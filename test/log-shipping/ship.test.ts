@@ -34,7 +34,7 @@ interface Place {
   readonly target: ShipTarget
   names(): string[]
   bytes(name: string): Buffer
-  /** Writes an object like another writer. */
+  /** Writes an object as another writer. */
   write(name: string, bytes: Buffer): void
   remove(name: string): void
 }
@@ -146,7 +146,7 @@ describe.each([
   ['a folder', folderPlace],
   ['a bucket', bucketPlace],
 ] as const)('to %s', (_, open) => {
-  test('closed segments are shipped as one object with a digest, the growing one in pieces', async () => {
+  test('closed segments are shipped as one object with a digest, and the growing segment in pieces', async () => {
     const place = open()
     append(0, 30)
     const [first = '', ...rest] = segmentNames(log)
@@ -184,7 +184,7 @@ describe.each([
     expect(place.bytes(`${NODE}/w00/${first}`)).toEqual(local(first))
   })
 
-  test('a restart continues at the state of the target, and completes interrupted uploads', async () => {
+  test('a restart continues from the state of the target, and completes interrupted uploads', async () => {
     const place = open()
     append(0, 30)
     await shipperOf(place.target).pass()
@@ -217,7 +217,7 @@ describe.each([
     expect(again.progress()).toMatchObject({ bytes: 0, segments: 0 })
   })
 
-  test('objects of others neither replace copies nor stop the shipping', async () => {
+  test('objects of other writers neither replace copies nor stop shipping', async () => {
     const place = open()
     append(0, 7)
     await shipperOf(place.target).pass()
@@ -240,7 +240,7 @@ describe.each([
     expect((await verifyNodes(place.target)).ok).toBe(true)
   })
 
-  test('the pieces of a closed segment with a wrong object of others are kept until the copy is complete', async () => {
+  test('the pieces of a closed segment with a wrong object of another writer are kept until the copy is complete', async () => {
     const place = open()
     append(0, 30)
     await shipperOf(place.target).pass()
@@ -289,7 +289,7 @@ describe.each([
     ])
   })
 
-  test('verification detects a uuid of two nodes, a changed copy and a missing piece', async () => {
+  test('verification detects a uuid that two nodes recorded, a changed copy and a missing piece', async () => {
     const place = open()
     append(0, 30)
     await shipperOf(place.target).pass()
@@ -317,7 +317,7 @@ describe.each([
   })
 })
 
-describe('a target that fails', () => {
+describe('a faulty target', () => {
   test('is reported with the unshipped bytes; the next pass ships them', async () => {
     const bucket = startBucket()
     const shipper = shipperOf(bucketTarget(bucket))
@@ -334,7 +334,7 @@ describe('a target that fails', () => {
     expect((await verifyNodes(bucketTarget(bucket))).ok).toBe(true)
   })
 
-  test('with an endless object or list is given up', async () => {
+  test('with an endless object or list is abandoned', async () => {
     const bucket = startBucket()
     const target = bucketTarget(bucket)
     bucket.objects.set('prod/a', Buffer.alloc(1_000, 1))
@@ -358,7 +358,7 @@ describe('a target that fails', () => {
     expect(bucket.requests.length).toBeLessThan(200)
   })
 
-  test('and lists other prefixes has only the requested objects', async () => {
+  test('that lists objects with other prefixes yields only the requested objects', async () => {
     const bucket = startBucket()
     for (const name of ['prod/one/a', 'prod/two/a', 'other/one/a']) bucket.objects.set(name, Buffer.alloc(1))
     const list = () => bucketTarget(bucket).list('one/')
@@ -367,7 +367,7 @@ describe('a target that fails', () => {
     expect(await list()).toEqual([{ name: 'one/a', bytes: 1 }])
   })
 
-  test('at the start or later is retried, and an empty folder gets all segments again', async () => {
+  test('that fails at startup or later is retried, and an empty folder gets all segments again', async () => {
     const root = temporaryDirectory()
     const shipper = shipperOf(createFolderTarget(root))
     append(0, 30)
@@ -387,7 +387,7 @@ describe('a target that fails', () => {
     expect((await verifyNodes(createFolderTarget(root))).ok).toBe(true)
   })
 
-  test('and changes an object is detected by its hash', async () => {
+  test('that changes an object is detected by the hash of the object', async () => {
     const place = folderPlace()
     append(0, 2)
     const shipper = shipperOf({
