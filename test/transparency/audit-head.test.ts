@@ -38,7 +38,7 @@ test('the newest entry is stored in the file and in the tables, and is not repla
     expect(openAuditHead(encoded, key)).toEqual({ sequence: 7, hash: hashOf(7) })
   }
   rmSync(file)
-  // One of the two places is sufficient.
+  // Either of the two places is sufficient.
   expect(await keeper().keep({ sequence: 6, hash: hashOf(6) })).toEqual({ sequence: 7, hash: hashOf(7) })
   expect(await keeper().keep({ sequence: 7, hash: hashOf(8) })).toEqual({ sequence: 7, hash: hashOf(7) })
 })
@@ -64,7 +64,7 @@ test('the head of another log in the file, as after begin-tree on another node, 
   expect(openAuditHead(readFileSync(file, 'utf8'), key).sequence).toBe(3)
 })
 
-test('a truncated, rolled back or rewritten audit log is reported for each place', async () => {
+test('a truncated, rolled back or rewritten audit log is reported for each stored head', async () => {
   const temporary: TemporaryStore = await openTemporaryStore()
   try {
     const entry = { organizationId: null, actor: 'service', actorName: '', action: 'test', detail: {}, requestId: '' }

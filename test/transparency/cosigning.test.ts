@@ -60,7 +60,7 @@ const startWitness = (
   return { key: state.key, url, state, folder }
 }
 
-/** A witness whose answers the test determines. */
+/** A witness whose responses the test determines. */
 const LIAR = (() => {
   const { publicKey, sign } = createEd25519Signer(Buffer.alloc(32, 9))
   return { key: verifierKeyOf('liar.example', 'cosignature', publicKey), sign }
@@ -206,7 +206,7 @@ describe('a listening witness', () => {
   const submission = async (oldSize: number, size: number, checkpoint: string): Promise<string> =>
     encodeSubmission({ oldSize, path: await proveConsistency(made.tree.reader.readTiles, oldSize, size), checkpoint })
 
-  test('answers according to tlog-witness, and keeps evidence of a fork', async () => {
+  test('responds according to tlog-witness, and keeps evidence of a fork', async () => {
     const { url, key, folder } = startWitness('one.example')
     const first = await grow(5)
     const second = await grow(300)
@@ -261,7 +261,7 @@ describe('a listening witness', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
   })
 
-  test('does not store signature lines of strangers, which could make the head unreadable', async () => {
+  test('does not store signature lines of unknown signers, which could make the head unreadable', async () => {
     const { url, folder } = startWitness('one.example')
     const { size, checkpoint } = await grow(5)
     const invented = Array.from({ length: 99 }, (_, index) => `\u2014 x${index} ${btoa(`invented ${index}`)}\n`)

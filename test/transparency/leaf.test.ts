@@ -18,7 +18,7 @@ test('a leaf is the hash of 0x00, the salt and the hash of the line', () => {
   expect(entryOf(salt, line)).toHaveLength(48)
 })
 
-test('many leaves at once equal single leaves, for any memory alignment', () => {
+test('leaves that are calculated together equal leaves that are calculated one by one, for any memory alignment', () => {
   const lines = Array.from({ length: 300 }, (_, index) => hashOf(`line ${index}`))
   const padded = Buffer.concat([Buffer.alloc(5), ...lines])
   const leaves = leafHashesOf(padded.subarray(5), SALT_KEY)

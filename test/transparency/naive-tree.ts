@@ -1,4 +1,4 @@
-// The Merkle tree as RFC 6962, 2.1 defines it, by recursion over all leaves, without code of the service.
+// The Merkle tree as RFC 6962, 2.1 defines it, by recursion over all leaves, without code from the service.
 import { createHash } from 'node:crypto'
 
 const sha256 = (...parts: readonly Uint8Array[]): Buffer => {

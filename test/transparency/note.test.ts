@@ -30,7 +30,7 @@ const key = verifierKeyOf('log.example/1', 'ed25519', signer.publicKey)
 const HEAD = { size: 3, root: Buffer.alloc(32, 9) }
 
 describe('notes', () => {
-  test('the example of the document opens with its key, and is encoded as in the document', () => {
+  test('the example in the specification is verified with its key, and is encoded identically', () => {
     const example = parseVerifierKey(EXAMPLE_KEY)
     expect(encodeVerifierKey(example)).toBe(EXAMPLE_KEY)
     expect(openNote(EXAMPLE_NOTE, example)).toBe('This is an example message.\n')
@@ -69,7 +69,7 @@ describe('notes', () => {
 })
 
 describe('checkpoints', () => {
-  test('the example of the document is parsed', () => {
+  test('the example in the specification is parsed', () => {
     const { origin, size, root } = parseCheckpoint(EXAMPLE_CHECKPOINT)
     expect({ origin, size }).toEqual({ origin: 'example.com/behind-the-sofa', size: 20_852_163 })
     expect(root).toHaveLength(32)

@@ -1,4 +1,4 @@
-// Heads of the tree: they cover the whole log, have one root per size even after crashes, and never sign an older tree.
+// Heads of the tree: they cover the whole log, have one root per size even after crashes, and never cover an older tree.
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
@@ -44,7 +44,7 @@ const expectedRoot = async (root: string): Promise<string> => {
 }
 
 describe('a pass', () => {
-  test('signs heads while the shipping target is unavailable, and ships them when it is available', async () => {
+  test('signs heads while the shipping target is unavailable, and ships them when the target is available', async () => {
     const root = temporaryDirectory()
     appendTo(root, 0, 10)
     const folder = createFolderTarget(placesIn(root).shipped)
@@ -75,7 +75,7 @@ describe('a pass', () => {
     await tree.close()
   })
 
-  test('signs heads while a shipping target does not answer, including the first head', async () => {
+  test('signs heads, including the first head, while a shipping target does not respond', async () => {
     const root = temporaryDirectory()
     let reads = 0
     const target = {
@@ -238,7 +238,7 @@ test('after SIGKILL at each step, every head has its leaves, and each size has o
   await tree.close()
 }, 60_000)
 
-describe('an older copy of the tables is not signed, because of', () => {
+describe('an older copy of the tables is not signed because of', () => {
   const prepare = async () => {
     const root = temporaryDirectory()
     const { treeFile } = placesIn(root)
@@ -363,7 +363,7 @@ describe('an older copy of the tables is not signed, because of', () => {
     await again.tree.close()
   })
 
-  test('another history of the same size', async () => {
+  test('a different history of the same size', async () => {
     const { root } = await prepare()
     const { headFile, treeFile } = placesIn(root)
     rmSync(treeFile)

@@ -33,7 +33,7 @@ const leafOf = (number: number): Buffer => naiveLeaf(Buffer.from(`leaf ${number}
 const leavesUpTo = (count: number): Buffer[] => Array.from({ length: count }, (_, index) => leafOf(index))
 
 describe('vectors', () => {
-  test('the roots of the first eight trees', async () => {
+  test('match the roots of the first eight trees', async () => {
     expect(hex(EMPTY_ROOT)).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855')
     const tree = createGrownTree()
     expect(hex(tree.root())).toBe(hex(EMPTY_ROOT))
@@ -44,7 +44,7 @@ describe('vectors', () => {
     }
   })
 
-  test('the proofs of the example with seven leaves in RFC 9162, 2.1.5', async () => {
+  test('match the proofs of the example with seven leaves in RFC 9162, 2.1.5', async () => {
     const tree = createGrownTree()
     const leaves = ENTRIES.slice(0, 7).map((entry) => hashLeaf(bytes(entry)))
     tree.append(leaves)
@@ -70,7 +70,7 @@ describe('trees of any size', () => {
   const leaves = leavesUpTo(LARGE)
   large.append(leaves)
 
-  test('roots and proofs equal the definitions of the RFC, and changed proofs are refused', async () => {
+  test('have the roots and proofs that the RFC defines, and changed proofs are rejected', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 1_500 }),
@@ -135,14 +135,14 @@ describe('trees of any size', () => {
     ])
   })
 
-  test('an edge from tiles has the root of the tree, also at an older size', async () => {
+  test('an edge from tiles has the root of the tree, even at an older size', async () => {
     for (const size of [1, 255, 256, 257, 65_536, LARGE]) {
       const edge = edgeOf(size, await large.readTiles(edgeTiles(size)))
       expect(hex(rootOf(edge))).toBe(hex(naiveRoot(leaves.slice(0, size))))
     }
   })
 
-  test('many small appends have the same tiles as one large append', () => {
+  test('many small appends create the same tiles as one large append', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 400 }), { maxLength: 8 }), (counts) => {
         const grown = createGrownTree()

@@ -1,4 +1,5 @@
-// Verification of inclusion proofs (RFC 9162, 2.1.3.2). Clients have their own: src/client/decision-proof.ts and clients/.
+// Verification of inclusion proofs (RFC 9162, 2.1.3.2). Clients have separate implementations: src/client/decision-proof.ts and
+// clients/.
 import { hashNode } from '../../src/modules/transparency/tree/hash.ts'
 
 interface InclusionProof {

@@ -121,7 +121,7 @@ const changeTables = (...statements: readonly string[]): void => {
   file.close()
 }
 
-test('submitted lines that wait for the next head count as newer, whatever segment follows', async () => {
+test('submitted lines that wait for the next head count as newer, regardless of the next segment', async () => {
   const writer = openTestSegment(log(), { slot: 'w02', maxBytes: 100_000 })
   writer.append([attestation(200)])
   await makeHead()
@@ -157,7 +157,7 @@ test('a file whose lines are in several parts of the tree is compared to its end
   expect((await verify()).out).toMatch(/tree: (\d+) of \1 lines compared: ok\n$/)
 })
 
-test('a valid log returns 0, with the numbers of compared and of newer lines', async () => {
+test('a valid log returns 0, with the numbers of compared lines and newer lines', async () => {
   const sound = await verify()
   expect(sound.code).toBe(0)
   expect(sound.out).toMatch(/tree: (\d+) of \1 lines compared: ok\n$/)
@@ -399,7 +399,7 @@ describe('shipped copies', () => {
     expect([sound.code, sound.out]).toEqual([0, expect.stringMatching(/tree: (\d+) of \1 lines compared: ok\n$/)])
   })
 
-  test('may lack the newest file of a slot, which has no decision yet, and no other', async () => {
+  test('may lack only the newest file of a slot, which contains no decision yet', async () => {
     await ship()
     for (const slot of ['w00', 'w07']) openTestSegment(log(), { slot }).close()
     await makeHead()
@@ -414,7 +414,7 @@ describe('shipped copies', () => {
     expect((await verify('--from', 'shipped')).code).toBe(1)
   })
 
-  test('without a closed file or a node are a problem', async () => {
+  test('that lack a closed file or a node cause a problem', async () => {
     await ship()
     rmSync(join(placesIn(root).shipped, TEST_NODE, 'w01'), { recursive: true })
     const gone = await verify('--from', 'shipped')

@@ -122,7 +122,7 @@ test('a log that was rolled back is refused each time, with both heads as eviden
   }
 })
 
-test('a fork is refused: a longer history, one of the same size, and tiles that do not match', async () => {
+test('a fork is refused, whether it is a longer history, a history of the same size, or tiles that do not match', async () => {
   await grow(0, 300)
   expect((await witness()).code).toBe(0)
   const before = cosigned()
@@ -214,7 +214,7 @@ test('publishing does not overwrite another history', async () => {
   await expect(grow(1_000, 400, other)).rejects.toThrow('belong to another tree')
 })
 
-test('publishing does not overwrite a newer head that another run published meanwhile', async () => {
+test('publishing does not overwrite a newer head that another run published in the meantime', async () => {
   await grow(0, 300)
   const tree = await openTree()
   const folder = createFolderTarget(published)
@@ -248,7 +248,7 @@ test('a tile that is too short for the head is not published', async () => {
   expect(existsSync(join(empty, 'checkpoint'))).toBe(false)
 })
 
-test('an endless answer is cancelled', async () => {
+test('an endless response is canceled', async () => {
   let sent = 0
   const endless = Bun.serve({
     hostname: '127.0.0.1',
