@@ -1,4 +1,4 @@
-// A batch of the client: results in the order of the requests, and retries of the transient refusals under the same keys.
+// Batches of the client: results in the order of the requests, and retries of transient refusals under the same keys.
 import { expect, test } from 'bun:test'
 import type { AttestationRequest } from '../../src/client/attestation-types.ts'
 import { attestMany } from '../../src/client/batch-calls.ts'
@@ -17,7 +17,7 @@ const refusal = (index: number, status: number, code: string, retryAfterSeconds?
 })
 const answered = (index: number, answer: unknown = compliant) => ({ index, status: 200, answer })
 
-/** Responds by a script; waits are recorded. */
+/** Responds according to a script and records waits. */
 const setUp = (script: readonly (readonly unknown[] | Error)[], tries = 6) => {
   const sent: { idempotency_key: string }[][] = []
   const waits: number[] = []
@@ -43,7 +43,7 @@ const setUp = (script: readonly (readonly unknown[] | Error)[], tries = 6) => {
   return { run, keys, waits }
 }
 
-test('returns the results in order, and retries no final refusal', async () => {
+test('returns the results in order, and does not retry permanent refusals', async () => {
   const { run, keys, waits } = setUp([[answered(0), refusal(1, 400, 'INVALID_FIELD'), answered(2, denied)]])
   const results = await run(3)
   expect(results.map((result) => (result.ok ? result.answer.isCompliant : result.error.code))).toEqual([
@@ -55,7 +55,7 @@ test('returns the results in order, and retries no final refusal', async () => {
   expect(waits).toEqual([])
 })
 
-test('retries only transient refusals, under the same keys, after the longest of their waits', async () => {
+test('retries only transient refusals, under the same keys, after the longest requested wait', async () => {
   const { run, keys, waits } = setUp([
     [
       refusal(0, 503, 'OVERLOADED', 1),
@@ -78,7 +78,7 @@ test('keeps the results of a round if a later round fails', async () => {
   const [first, second] = await run(2)
   expect(first).toMatchObject({ ok: true, answer: { isCompliant: true } })
   expect(second).toMatchObject({ ok: false, error: { code: 'OVERLOADED' } })
-  // Without any result, the whole call fails.
+  // If there are no results, the whole call fails.
   await expect(setUp([lost]).run(2)).rejects.toBe(lost)
 })
 

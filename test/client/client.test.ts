@@ -1,4 +1,4 @@
-// The client's requests, its reading of each response of the spec, and the responses that it rejects.
+// The client's requests, its parsing of each response in the spec, and the responses that it rejects.
 import { afterEach, describe, expect, test } from 'bun:test'
 import { type CountersignClient, createCountersignClient } from '../../src/client/client.ts'
 import { AnswerInvalidError, ArgumentInvalidError, RequestRefusedError } from '../../src/client/errors.ts'
@@ -225,7 +225,7 @@ describe('verify', () => {
     expect(JSON.parse(server.received[0]!.body)).toEqual({ address: WALLET, type: 'individual' })
   })
 
-  test('completes the short response for an unknown wallet', async () => {
+  test('fills in the short response for an unknown wallet', async () => {
     expect(await serving({ address: WALLET, verified: false }).client.verify({ address: WALLET })).toEqual({
       address: WALLET,
       verified: false,
@@ -238,7 +238,7 @@ describe('verify', () => {
   })
 })
 
-describe('refusals', () => {
+describe('errors of refused calls', () => {
   const request = { from: WALLET, to: ATTESTER, chain: 'base' }
 
   test('contain the code, status, detail and request id of the service', async () => {
@@ -292,7 +292,7 @@ describe('createCountersignClient', () => {
     expect(attempt).not.toThrow('csa_live_x')
   })
 
-  test('accepts the URL of one API, and reports a call to the other API', async () => {
+  test('accepts the URL of one API, and rejects calls to the other API', async () => {
     const client = createCountersignClient(settings)
     expect(await refusalOf(client.verify({ address: WALLET }))).toBeInstanceOf(ArgumentInvalidError)
     expect(() => client.follow('individual', UUID)).toThrow('identityUrl')

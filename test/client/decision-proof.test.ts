@@ -75,7 +75,7 @@ test('a proof is invalid with another line, index or size, or with a missing par
   }
 })
 
-test('a proof is valid for its own index only, also beyond the size of the log', async () => {
+test('a proof is valid only for its own index, and for no index beyond the size of the log', async () => {
   for (const own of [0, 300, SIZE - 1]) {
     const proof = await proofOf(own)
     const holds = (index: number): boolean => {

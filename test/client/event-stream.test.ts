@@ -20,7 +20,7 @@ describe('the parser', () => {
     expect(dataOf('data:test\n\ndata: test\n\n')).toEqual(['test', 'test'])
   })
 
-  test('accepts any line end and a leading byte order mark, and skips comments and unknown fields', () => {
+  test('accepts any line ending and a leading byte order mark, and skips comments and unknown fields', () => {
     expect(dataOf('\uFEFFdata: a\r\rdata: b\r\n\r\n: keep-alive\n\nevent: x\ncolour: red\ndata: c\n\n')).toEqual([
       'a',
       'b',

@@ -64,7 +64,7 @@ describe('evmDigest', () => {
     ['chainId', 'that is not an integer', { chainId: 1.5 }],
     ['from', 'that is a Solana address', { from: '11111111111111111111111111111111' }],
     ['to', 'that is too short', { to: '0x11' }],
-    ['data', 'of half a byte', { data: '0x1' }],
+    ['data', 'with an odd number of hex digits', { data: '0x1' }],
     ['data', 'without 0x', { data: 'ab' }],
     ['wei', 'below 0', { wei: -1n }],
     ['wei', 'of 2^256', { wei: 2n ** 256n }],
@@ -76,7 +76,7 @@ describe('evmDigest', () => {
 })
 
 describe('verifyEvmAttestation', () => {
-  test('accepts the published attestations, with addresses in any case', async () => {
+  test('accepts the published attestations, regardless of the case of addresses', async () => {
     for (const vector of published) expect(await verifyEvmAttestation(vector.call, vector.attestation)).toBe(true)
     const lower = { ...attestation, attester: attestation.attester.toLowerCase() }
     expect(await verifyEvmAttestation({ ...call, from: call.from.toUpperCase().replace('X', 'x') }, lower)).toBe(true)
@@ -108,7 +108,7 @@ describe('verifyEvmAttestation', () => {
     }
   })
 
-  test('rejects a high s, a recovery byte of 0 or 1, and numbers that are not a signature', async () => {
+  test('rejects a high s, a recovery byte of 0 or 1, and an r or s that is out of range', async () => {
     const signature = attestation.signature as `0x${string}`
     const spellings = [
       highSTwin(signature),
@@ -135,7 +135,7 @@ describe('contract arguments', () => {
     })
   })
 
-  test('of a Solana attestation or a short signature are refused', () => {
+  test('for a Solana attestation or a short signature are rejected', () => {
     const solana = { ...attestation, attester: 'GjXtvmWihnf22Bg48srpzYrs6iGhSUvu1tzsf9L4u9Ck' }
     expect(() => attestationArgument(solana)).toThrow(ArgumentInvalidError)
     expect(() => attestationArgument({ ...attestation, signature: `0x${'ab'.repeat(64)}` })).toThrow('signature')

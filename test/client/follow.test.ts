@@ -20,7 +20,7 @@ interface StreamServer extends RecordingServer {
   readonly closed: Promise<void>[]
 }
 
-/** Writes to the stream, or returns another response. */
+/** Writes to the stream, or returns a different response. */
 type Script = (stream: Controller, request: ReceivedRequest) => unknown
 
 /** Each connection runs the next script; the last script runs for all further connections. */
@@ -140,7 +140,7 @@ describe('follow', () => {
     expect(server.received).toHaveLength(1)
   })
 
-  test('fails before the first event after as many attempts as any call', async () => {
+  test('fails after the usual number of attempts if no event has arrived', async () => {
     await using server = serveStreams(() => problem(503, 'OVERLOADED', { 'retry-after': '0' }))
     expect(((await failure(statuses(server))) as RequestRefusedError).code).toBe('OVERLOADED')
     expect(server.received).toHaveLength(3)
@@ -149,7 +149,7 @@ describe('follow', () => {
     expect(empty.received).toHaveLength(3)
   })
 
-  test('ends if the session does not exist or the key was revoked meanwhile', async () => {
+  test('ends if the session does not exist or the key was revoked in the meantime', async () => {
     await using missing = serveStreams(() => problem(404, 'NOT_FOUND'))
     expect(((await failure(statuses(missing))) as RequestRefusedError).code).toBe('NOT_FOUND')
     expect(missing.received).toHaveLength(1)
@@ -162,7 +162,7 @@ describe('follow', () => {
 
   test.each([
     ['an event that is not JSON', (stream: Controller) => write(stream, 'data: hello\n\n')],
-    ['an event of another shape', (stream: Controller) => write(stream, 'data: {"status":"pending"}\n\n')],
+    ['an event with an unexpected shape', (stream: Controller) => write(stream, 'data: {"status":"pending"}\n\n')],
     ['a response that is not an event stream', () => json(pending)],
   ])('rejects %s', async (_, script) => {
     await using server = serveStreams(script)
@@ -183,7 +183,7 @@ describe('follow', () => {
     await server.closed[0]
   })
 
-  test('closes the stream when the caller leaves the loop', async () => {
+  test('closes the stream when the caller exits the loop', async () => {
     await using server = serveStreams((stream) => write(stream, event(1, pending)))
     for await (const { status } of clientOf(server).follow('individual', UUID)) {
       expect(status).toBe('pending')
@@ -195,7 +195,7 @@ describe('follow', () => {
 })
 
 describe('the waits between connections', () => {
-  /** Returns the waits in milliseconds, with the most jitter. */
+  /** Returns the waits in milliseconds, with maximum jitter. */
   const waitsOf = async (server: RecordingServer): Promise<number[]> => {
     const waits: number[] = []
     const states = followSession({
@@ -223,7 +223,7 @@ describe('the waits between connections', () => {
     expect(await waitsOf(server)).toEqual([100, 200, 400, 800, 1_000, 1_000, 100])
   })
 
-  test('are at least the retry field of the server, up to the maximum of the policy', async () => {
+  test('are at least the value of the retry field, up to the maximum of the retry policy', async () => {
     await using server = serveStreams(
       (stream) => writeLast(stream, `retry: 700\n${event(1, pending)}`),
       (stream) => writeLast(stream, `retry: 3000\n${event(2, submitted)}`),

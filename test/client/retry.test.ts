@@ -9,7 +9,7 @@ import { createTransport } from '../../src/client/transport.ts'
 import { ATTESTER, compliant, registered, WALLET } from './support/answers.ts'
 import { json, problem, startRecordingServer } from './support/recording-server.ts'
 
-/** A transport with the most jitter, whose waits are recorded and end at once. */
+/** A transport with maximum jitter, whose waits are recorded and end immediately. */
 const transportTo = (url: string, fetchImplementation: Fetch = fetch, tries = 6, random = () => 1) => {
   const waits: number[] = []
   const transport = createTransport({
@@ -91,14 +91,14 @@ describe('a call', () => {
     expect(waits).toEqual([3_250])
   })
 
-  test('fails at once if Retry-After exceeds the longest wait', async () => {
+  test('fails immediately if Retry-After exceeds the longest wait', async () => {
     await using server = startRecordingServer(() => problem(429, 'RATE_LIMITED', { 'retry-after': '3600' }))
     const { call, waits } = transportTo(server.url)
     expect(((await outcome(call())) as RequestRefusedError).retryAfterSeconds).toBe(3600)
     expect(waits).toEqual([])
   })
 
-  test('polls for longer than its attempts while an earlier attempt of the same key is in flight', async () => {
+  test('polls beyond its maximum number of attempts while an earlier attempt with the same key is in flight', async () => {
     await using server = startRecordingServer(() => {
       const leftMs = 30_000 - waits.reduce((sum, waitMs) => sum + waitMs, 0)
       return leftMs <= 0
@@ -208,7 +208,7 @@ describe('a client', () => {
 })
 
 describe('parseRetryAfter', () => {
-  test('reads seconds and dates, and nothing else', () => {
+  test('accepts only seconds and dates', () => {
     const nowMs = Date.parse('Fri, 20 Nov 2026 10:00:00 GMT')
     expect(parseRetryAfter('7', nowMs)).toBe(7)
     expect(parseRetryAfter('Fri, 20 Nov 2026 10:00:09 GMT', nowMs)).toBe(9)
@@ -217,7 +217,7 @@ describe('parseRetryAfter', () => {
   })
 })
 
-test('jitter ranges from zero to the whole of each step', () => {
+test('jitter ranges from zero to the full length of each step', () => {
   const policy = completeRetryPolicy()
   const error = new ServiceUnreachableError('x', 'id')
   expect([1, 2, 3].map((failures) => retryDelayMs(policy, failures, error, () => 0))).toEqual([0, 0, 0])

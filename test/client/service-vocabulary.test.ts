@@ -14,7 +14,7 @@ import type * as domain from '../../src/domain/session.ts'
 type Within<Left, Right> = [Left] extends [Right] ? true : false
 type Same<Left, Right> = Within<Left, Right> extends true ? Within<Right, Left> : false
 
-test('the types are those of the service', () => {
+test('the types match those of the service', () => {
   // The admin API has more codes, which this client never receives.
   const errorCodes: Within<ServiceErrorCode, ErrorCode> = true
   const statuses: Same<client.SessionStatus, domain.SessionStatus> = true
@@ -24,7 +24,7 @@ test('the types are those of the service', () => {
   expect([errorCodes, statuses, sessionTypes, checkTypes]).toEqual([true, true, true, true])
 })
 
-test('the chains and their ids are those of the service', () => {
+test('the chains and their ids match those of the service', () => {
   const ids = BUILT_IN_CHAINS.flatMap((chain) => (chain.family === 'evm' ? [[chain.name, chain.chainId] as const] : []))
   expect(EVM_CHAIN_IDS).toEqual(Object.fromEntries(ids))
 })

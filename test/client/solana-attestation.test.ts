@@ -63,7 +63,7 @@ describe('solanaMessage', () => {
     ['from', 'that is not base58', { from: 'not base58 0OIl' }],
     ['from', 'of 31 bytes', { from: '1111111111111111111111111111111' }],
     ['to', 'of an EVM chain', { to: '0x1111111111111111111111111111111111111111' }],
-    ['data', 'of half a byte', { data: '0x1' }],
+    ['data', 'with an odd number of hex digits', { data: '0x1' }],
     ['data', 'that is not hex', { data: '0xzz' }],
     ['data', 'without 0x', { data: 'ab' }],
     ['lamports', 'below 0', { lamports: -1n }],

@@ -58,7 +58,7 @@ describe('ed25519Instruction', () => {
 describe('validateAttestationInstruction', () => {
   const { programId, keys, data } = validateAttestationInstruction(REGISTRY_PROGRAM, call, attestation)
 
-  test('has the accounts in the order and with the rights of the program', () => {
+  test('has the accounts in the order and with the permissions that the program requires', () => {
     const derived = (...seeds: Buffer[]): string =>
       PublicKey.findProgramAddressSync(seeds, new PublicKey(REGISTRY_PROGRAM))[0].toBase58()
     const uuid = Buffer.from(attestation.uuid.replaceAll('-', ''), 'hex')
@@ -80,7 +80,7 @@ describe('validateAttestationInstruction', () => {
     expect(data.subarray(0, 8)).toEqual(discriminator)
   })
 
-  test('contains target, lamports, call data, uuid, attester, signature and expiration, and nothing more', () => {
+  test('contains target, lamports, call data, uuid, attester, signature and expiration only', () => {
     let at = 8
     const take = (length: number): Buffer => {
       at += length
@@ -112,7 +112,7 @@ test('solanaRegistryAccounts depends on program, target, attester and uuid', () 
   expect(other.attester).not.toEqual(accounts.attester)
 })
 
-test('solanaAttestationInstructions puts the signature check right before the validation', () => {
+test('solanaAttestationInstructions puts the signature check immediately before the validation', () => {
   const [check, validation] = solanaAttestationInstructions(REGISTRY_PROGRAM, call, attestation)
   expect(check).toEqual(ed25519Instruction(attestation, solanaMessage(call, attestation)))
   expect(validation).toEqual(validateAttestationInstruction(REGISTRY_PROGRAM, call, attestation))

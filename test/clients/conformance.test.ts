@@ -175,7 +175,7 @@ for (const [index, { name, missing, command }] of LANGUAGES.entries()) {
       }
     })
 
-    testHere(`verifies the requested project even if the response names another${why}`, async () => {
+    testHere(`verifies the requested project even if the response names another project${why}`, async () => {
       const bytesOf = async (call: 'evm_digest' | 'solana_message', requested: string, answered: string) => {
         const evm = call === 'evm_digest'
         const { from, uuid, expiration } = evm ? evmVectors.vectors[0]! : solanaVectors.vectors[0]!

@@ -7,7 +7,7 @@ const DRIVERS = join(import.meta.dir, 'drivers')
 
 export interface Language {
   readonly name: string
-  /** The reason why the driver cannot run; null if it can. */
+  /** Reason why the driver cannot run; null if it can. */
   readonly missing: string | null
   /** Returns the command that runs the driver. @param folder receives the build */
   command(folder: string): Promise<readonly string[]>

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 
-/** The treatment of one request. */
+/** The handling of one request. */
 export interface Fault {
   /** Respond with this status without calling the service. */
   readonly status?: number

@@ -13,7 +13,7 @@ export interface Step {
   readonly attempts?: number
   /** The last connection must have sent the id of the last event. */
   readonly resumes?: boolean
-  /** Decisions of an operator, by the received status. */
+  /** Operator decisions, keyed by the received status. */
   readonly decide?: Readonly<Record<string, string>>
   readonly statuses?: readonly string[]
   /** Name of the result in later steps: `$name.field`. */
@@ -21,7 +21,7 @@ export interface Step {
   /** Part of the result. */
   readonly result?: Json
   readonly error?: Json
-  /** The attester of the answer must have signed the bytes of the result. */
+  /** The attester in the response must have signed the bytes of the result. */
   readonly signedAs?: 'evm' | 'solana'
 }
 interface Scenario {
@@ -91,7 +91,7 @@ const refused = (fields: Fields): Fields => ({ kind: 'refused', ...fields })
 
 export const SCENARIOS: readonly Scenario[] = [
   {
-    name: 'a call on an EVM chain is attested, and its digest is the signed one',
+    name: 'a call on an EVM chain is attested, and its digest is the one that was signed',
     steps: [
       {
         call: attest(EVM_CALL),
@@ -144,7 +144,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: 'a denial has the reason of the policy',
+    name: 'a denial contains the reason from the policy',
     steps: [
       {
         call: attest(DENIED),
@@ -238,7 +238,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: 'refusals have the code and detail of the service, and are not retried',
+    name: 'refusals contain the code and detail of the service, and are not retried',
     steps: [
       {
         call: attest({ chain: 'base', from: '$WALLET', to: '$WALLET' }),
@@ -355,7 +355,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: 'a stream is read according to the standard, with any line end',
+    name: 'a stream is read according to the standard, with any line ending',
     steps: [
       {
         faults: [
@@ -425,7 +425,7 @@ export const SCENARIOS: readonly Scenario[] = [
     })),
   },
   {
-    name: 'a response that is not of this API is reported as such',
+    name: 'a response that does not come from this API is reported as such',
     steps: [
       {
         faults: [{ status: 307, headers: { location: 'https://elsewhere.example/' } }],

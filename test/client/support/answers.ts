@@ -1,4 +1,4 @@
-// Example responses of the spec, one of each kind.
+// Example responses from the spec, one of each kind.
 
 export const UUID = '0f9a4a1e-7b1c-4d4e-9a53-3c8f2f2f3b10'
 export const SIGNATURE = `0x${'ab'.repeat(65)}`

@@ -23,7 +23,7 @@ export const waitFor = async (client: CountersignClient, id: string): Promise<Se
 
 export const isOverloaded = (error: unknown): boolean => error instanceof ClientError && error.code === 'OVERLOADED'
 
-// @ts-expect-error: one of the two, not both.
+// @ts-expect-error: exactly one of the two is allowed.
 export const both: AttestationRequest = { from: '', chain: '', to: '', verificationHash: '' }
 
 export const client = createCountersignClient({ attestationUrl: undefined, fetch })

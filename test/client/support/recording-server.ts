@@ -1,4 +1,4 @@
-// A server on a free loopback port that responds by a script and records its requests.
+// A server on a free loopback port that responds according to a script and records its requests.
 
 export interface ReceivedRequest {
   readonly method: string
