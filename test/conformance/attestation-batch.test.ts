@@ -92,7 +92,7 @@ describe('a batch', () => {
     expect(denied?.answer?.attestation.signature).not.toMatch(/^0x[0-9a-f]{130}$/)
   })
 
-  test('of a thousand requests has a thousand attestations, all in the decision log', async () => {
+  test('of a thousand requests returns a thousand attestations, all in the decision log', async () => {
     const lines = await attest(Array.from({ length: 1_000 }, () => project()))
     const uuids = new Set(lines.map(({ answer }) => answer?.attestation.uuid))
     expect(uuids.size).toBe(1_000)
@@ -156,7 +156,7 @@ describe('the idempotency key of an element', () => {
     ])
   })
 
-  test('in two elements of one batch has one attestation', async () => {
+  test('in two elements of one batch returns one attestation', async () => {
     const twins = await attest([
       { ...project(), idempotency_key: 'twin' },
       { ...project(), idempotency_key: 'twin' },
@@ -169,7 +169,7 @@ describe('the idempotency key of an element', () => {
   })
 })
 
-test('the rate limit counts elements, and those above it are 429', async () => {
+test('the rate limit counts elements, and elements above the limit get 429', async () => {
   const { key } = await issueKey(service, '--org demo --kind attestation --rate 1 --burst 5')
   const response = await post({ requests: Array.from({ length: 8 }, () => project()) }, { 'x-api-key': key })
   expect(response.headers.get('ratelimit-remaining')).toBe('0')

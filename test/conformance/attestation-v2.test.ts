@@ -98,7 +98,7 @@ afterAll(async () => {
 })
 
 describe('the response', () => {
-  test('has every field of the specification, and no reason if compliant', async () => {
+  test('has every field of the specification, and no reason if it is compliant', async () => {
     const answer = await attest(project())
     expect(Object.keys(answer)).toEqual('policy_id policy_name verification_hash is_compliant attestation'.split(' '))
     expect(Object.keys(answer.attestation)).toEqual(['uuid', 'expiration', 'attester', 'signature'])
@@ -120,7 +120,7 @@ describe('the response', () => {
     expect(new Set(answers.map((answer) => answer.attestation.uuid)).size).toBe(200)
   })
 
-  test('of a denied wallet is a 200 with uuid, expiration 0, empty attester and signature, and the reason', async () => {
+  test('for a denied wallet is a 200 with uuid, expiration 0, empty attester and signature, and the reason', async () => {
     const from = '0x000000000000000000000000000000000000DEAD'
     const answer = await attest({ ...project(), from, chain: 'ethereum' })
     expect(answer.attestation).toEqual({
@@ -138,7 +138,7 @@ describe('chains', () => {
   for (const chain of BUILT_IN_CHAINS) {
     if (chain.family !== 'evm') continue
     const { name, chainId } = chain
-    test(`${name}: a project request signs the zero address, and a call its contract, value and data`, async () => {
+    test(`${name}: a project request signs the zero address, and a contract request its contract, value and data`, async () => {
       await expectEvmSignature({ chainId }, await attest({ ...project(), chain: name }))
       const call = { to: setting('DEMO_CONTRACT'), data: '0xA9059CBB' } as const
       const answer = await attest({ from: WALLET, chain: name, ...call, msg_value: '1000000000000000000' })
@@ -187,7 +187,7 @@ describe('the request', () => {
     expect(made.headers.get('x-request-id')).not.toContain('xxxxxxxxx')
   })
 
-  test('an Idempotency-Key returns the same response to the same request, and 422 to another', async () => {
+  test('an Idempotency-Key returns the same response to the same request, and 422 to a different request', async () => {
     const body = project()
     const headers = { 'idempotency-key': 'order-7' }
     const first = await (await service.attest(body, headers)).json()

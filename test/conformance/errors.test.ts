@@ -73,7 +73,7 @@ describe('rows of the specification', () => {
     await expectProblem(await service.attest(body()), 400, code, detail)
   })
 
-  test('4: an invalid key is 401 and a key of the identity API is 403', async () => {
+  test('4: an invalid key gets 401, and a key of the identity API gets 403', async () => {
     const key = value('ATTESTATION_API_KEY')
     const changed = `${key.slice(0, -1)}${key.endsWith('A') ? 'B' : 'A'}`
     for (const bad of ['', 'nonsense', changed, `${key}, ${key}`, ` ${key}x`]) {
@@ -113,7 +113,7 @@ describe('keys of commands', () => {
     await expectProblem(await statusBecomes(key, 401), 401, 'UNAUTHENTICATED')
   })
 
-  test('a key stays valid for the overlap after its regeneration, and expires at once with overlap 0', async () => {
+  test('a key stays valid for the overlap after its regeneration, and expires immediately with overlap 0', async () => {
     const { key, keyId } = await issueKey(service, ours)
     const regenerate = async (id: string, overlap: string): Promise<{ key: string; record: { id: string } }> =>
       JSON.parse(await succeed(service, 'key', 'regenerate', id, '--overlap', overlap, '--json'))
@@ -124,7 +124,7 @@ describe('keys of commands', () => {
     await expectProblem(await statusBecomes(second.key, 401), 401, 'UNAUTHENTICATED')
   })
 
-  test('6: above the rate limit is 429 with Retry-After and the headers of the limit', async () => {
+  test('6: a request above the rate limit gets 429 with Retry-After and the rate limit headers', async () => {
     const { key } = await issueKey(service, `${ours} --rate 1 --burst 3`)
     await statusBecomes(key, 200)
     // Sent at once, because the limit refills a token per second.
@@ -162,7 +162,7 @@ describe('invalid values', () => {
     await expectProblem(await service.attest({ ...solana(), ...change }), 400, 'INVALID_FIELD')
   })
 
-  test('a base58 address in another case is another address', async () => {
+  test('a base58 address in a different case is a different address', async () => {
     const to = value('DEMO_PROGRAM')
     const swapped = [...to].map((c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase())).join('')
     const response = await service.attest({ ...solana(), to: swapped })
@@ -180,20 +180,20 @@ describe('invalid bodies and headers', () => {
     await expectProblem(await service.attest(body), 400, code)
   })
 
-  test('a body over 256 KiB is 413, and another content type 415', async () => {
+  test('a body over 256 KiB gets 413, and another content type gets 415', async () => {
     const large = JSON.stringify({ ...valid(), padding: 'x'.repeat(262_144) })
     await expectProblem(await service.attest(large), 413, 'PAYLOAD_TOO_LARGE')
     const response = await service.attest(valid(), { 'content-type': 'text/plain' })
     await expectProblem(response, 415, 'UNSUPPORTED_MEDIA_TYPE')
   })
 
-  test('an invalid Idempotency-Key is 400', async () => {
+  test('an invalid Idempotency-Key gets 400', async () => {
     await expectProblem(await service.attest(valid(), { 'idempotency-key': 'x'.repeat(256) }), 400, 'INVALID_HEADER')
   })
 })
 
 describe('other requests', () => {
-  test('an unknown path is 404, and another method 405', async () => {
+  test('an unknown path gets 404, and another method gets 405', async () => {
     const base = quickstart['ATTESTATION_URL'] ?? ''
     await expectProblem(await fetch(`${base}/v2/nothing`), 404, 'NOT_FOUND')
     const wrongMethod = await fetch(`${base}/v2/attestation`)
@@ -201,7 +201,7 @@ describe('other requests', () => {
     await expectProblem(wrongMethod, 405, 'METHOD_NOT_ALLOWED')
   })
 
-  test('a connection without HTTP is closed with a 400', async () => {
+  test('a connection that does not use HTTP is closed with a 400', async () => {
     const url = new URL(quickstart['ATTESTATION_URL'] ?? '')
     const reply = await new Promise<string>((resolve, reject) => {
       const socket = connect(Number(url.port), url.hostname, () => socket.write('NONSENSE\r\n\r\n'))

@@ -20,7 +20,7 @@ export interface StatusObject {
   readonly unverifiedWallets: readonly { readonly id: string; readonly address: string; readonly chain: string }[]
 }
 
-/** Returns an address without a known key: a hash of the name. */
+/** Returns an address whose key is unknown, derived from a hash of the name. */
 export const walletOf = (name: string): string =>
   `0x${createHash('sha256').update(`wallet ${name}`).digest('hex').slice(0, 40)}`
 

@@ -195,7 +195,7 @@ describe('B1: Idempotency-Key', () => {
     for (const { redirectUrl } of [one, two]) expect(bytes.includes(redirectUrl.slice(-24))).toBe(false)
   })
 
-  test('with another body, size or type is 422, and 400 if it is invalid', async () => {
+  test('with a different body, size or type gets 422, and an invalid one gets 400', async () => {
     const headers = { 'idempotency-key': 'register-2' }
     await live.registered({ headers })
     for (const input of [{ body: {} }, { query: '?size=80' }, { type: 'business' as const }]) {
@@ -263,7 +263,7 @@ describe('B2: a status', () => {
     await expectProblem(await live.send('GET', `/api/v1/status/realtime/${type}/${sessionId}`), 404, 'NOT_FOUND')
   })
 
-  test('of a session of the other type is 404, and an id in upper case is valid', async () => {
+  test('for a session of the other type gets 404, and an id in upper case is valid', async () => {
     const { sessionId } = await live.registered()
     await expectProblem(await live.status(sessionId, 'business'), 404, 'NOT_FOUND')
     expect((await live.statusOf(sessionId.toUpperCase())).sessionId).toBe(sessionId)
@@ -328,7 +328,7 @@ describe('authentication', () => {
     await expectProblem(await live.send('POST', `/api/v1/register/${type}`), 404, 'NOT_FOUND')
   })
 
-  test('above the rate limit is 429 with the headers of the limit', async () => {
+  test('a request above the rate limit gets 429 with the rate limit headers', async () => {
     const { key } = await issueKey(service, '--org demo --kind identity --rate 1 --burst 2')
     const limited = createCaller(service, key)
     const responses = await Promise.all(Array.from({ length: 5 }, () => limited.status('nonsense')))

@@ -217,7 +217,7 @@ describe('clients', () => {
     await openStreamsBecome(0)
   })
 
-  test('above the limit of a key are 429, while another key can connect', async () => {
+  test('above the limit of a key get 429, while another key can connect', async () => {
     const { sessionId } = await live.registered()
     const streams = await Promise.all(Array.from({ length: 20 }, () => follow(live, sessionId)))
     const refused = await live.send('GET', pathOf(sessionId))

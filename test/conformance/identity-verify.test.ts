@@ -40,7 +40,7 @@ describe('the response', () => {
     }
   })
 
-  test('for a verified wallet has every field, and the address as sent', async () => {
+  test('for a verified wallet has every field, and the address as it was sent', async () => {
     const address = walletOf('verified')
     await complete(sandbox, address)
     const sent = `0x${address.slice(2).toUpperCase()}`

@@ -118,7 +118,7 @@ describe('POST /v1/task', () => {
     await expectSignatures(answer, { value: 5n, data: '0xa9059cbb' })
   })
 
-  test('the height is read at most once per block time', async () => {
+  test('the block height is read at most once per block time', async () => {
     const before = heightReads
     height += 1
     await Promise.all([task({}), task({ chain_id: 1 }), task({})])
@@ -164,7 +164,7 @@ describe('POST /v1/task', () => {
     expect(heightReads - before).toBe(0)
   })
 
-  test('a node that is down is 503 with Retry-After and no signature, and does not use up the Idempotency-Key', async () => {
+  test('while the node is down, a request gets 503 with Retry-After and no signature, and its Idempotency-Key can be reused', async () => {
     const body = taskBody({ chain_id: 11155111 })
     rpcDown = true
     const response = await post(body, 'no-block')
@@ -215,7 +215,7 @@ describe('quorum', () => {
     return found as Value
   }
 
-  test('a quorum above the number of attesters is 503; two or three attesters sign in ascending order', async () => {
+  test('a quorum above the number of attesters gets 503; two or three attesters sign in ascending order', async () => {
     await apply(2)
     const refused = await eventually(async () => {
       const response = await post(taskBody({ chain_id: 56 }))

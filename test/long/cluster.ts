@@ -1,5 +1,5 @@
 // `bun test/long/cluster.ts [--only NAME,…]`: three nodes with two processes each behind the nginx of deploy/, with a PostgreSQL
-// that waits for the disk. Takes about six minutes on an idle machine. Exit code 1 if a goal is missed.
+// that flushes each commit to disk. Takes about six minutes on an idle machine. Exit code 1 if a goal is missed.
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startBalancer } from '../cluster/balancer.ts'
@@ -60,14 +60,14 @@ const report = (found: readonly Finding[]): void => {
   findings.push(...found)
 }
 
-/** Conformance tests of properties that only a single process has. */
+/** Conformance tests of properties that hold only for a single process. */
 const OF_ONE_PROCESS = [
-  // Each process has its own height of a chain.
-  'the height is read at most once per block time',
+  // Each process caches its own block height of a chain.
+  'the block height is read at most once per block time',
   // Reads the SQLite file.
   'with another link, which is not stored',
   // Streams are counted per process.
-  'above the limit of a key are 429',
+  'above the limit of a key get 429',
 ]
 
 const runConformance = async (): Promise<Finding[]> => {
