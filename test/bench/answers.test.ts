@@ -66,14 +66,14 @@ describe('the inspection', () => {
     expect((await findings([good, denied])).problems[0]).toStartWith('not compliant')
   })
 
-  test('finds a signature of another statement', async () => {
+  test('finds a signature for a different statement', async () => {
     const wrong = await answerText(UUIDS[0]!, { verification_hash: 'x-other' })
     const { verified, problems } = await findings([wrong])
     expect(verified).toBe(0)
     expect(problems[0]).toContain('signature recovers to')
   })
 
-  test('finds another attester', async () => {
+  test('finds an unexpected attester', async () => {
     const { problems } = await findings([await answerText(UUIDS[0]!)], body.from)
     expect(problems).toEqual(['signed by another attester'])
   })
@@ -82,7 +82,7 @@ describe('the inspection', () => {
     expect((await findings(['{"ok":true}', 'hello'])).problems.length).toBeGreaterThan(1)
   })
 
-  test('keeps few problems and counts the rest', async () => {
+  test('keeps only a few problems and counts the rest', async () => {
     const { problems } = await findings(Array.from({ length: 40 }, () => '[]'))
     expect(problems).toHaveLength(6)
     expect(problems.at(-1)).toMatch(/^and \d+ more$/)

@@ -32,7 +32,7 @@ const responseOf = (answers: readonly object[]): ResponseView => {
 const inspector = () =>
   createAnswerInspector({ kind: 'attestation', attester, sampleEvery: 1, batch: plan.batch }, bodies)
 
-test('each call contains its part of the requests', () => {
+test('each call contains its share of the requests', () => {
   const { bytes } = prepareRequests(new URL('http://127.0.0.1:1/v2/attestations'), {}, plan)
   const wallets = bytes.map((request) => {
     const text = Buffer.from(request).toString()
@@ -63,7 +63,7 @@ test('denials, responses in the wrong order and repeated uuids are found', async
   expect((await twice.finish()).problems[0]).toBe('a call of 3 brought 2 different uuids')
 })
 
-test('a Solana signature of another request or attester is found', async () => {
+test('a Solana signature for a different request or by a different attester is found', async () => {
   const text = JSON.stringify(answerTo(bodies[0]!))
   expect(await verifyAnswer(bodies[0]!, text, attester)).toBeNull()
   expect(await verifyAnswer(bodies[0]!, text, null)).toBeNull()

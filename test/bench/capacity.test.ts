@@ -37,7 +37,7 @@ describe('capacity', () => {
     ])
   })
 
-  test('chooses the fewest nodes with the p99, and then the fewest threads', () => {
+  test('chooses the fewest nodes that meet the p99, and then the fewest threads', () => {
     expect(planCapacity(points, 5_000, 20)).toMatchObject({ processes: 1, workers: 2, nodes: 2, ratePerSecond: 4_000 })
     expect(planCapacity(points, 5_000, 50)).toMatchObject({ processes: 2, workers: 0, nodes: 1 })
     expect(planCapacity(points, 1_000, 2)).toBeNull()
@@ -52,7 +52,7 @@ describe('capacity', () => {
     expect(describePlan(reportFor(5_000, 2, []))).toContain('the machine is busy')
   })
 
-  test('recommends the default if it needs no more nodes, and shows it otherwise', () => {
+  test('recommends the default setting if it needs no more nodes, and otherwise shows it for comparison', () => {
     // Without workers, each measured rate needs fewer threads.
     const both = [...points, { processes: 2, workers: 0, ratePerSecond: 3_500, p99Ms: 7 }]
     expect(planCapacity(both, 500, 50)).toMatchObject({ processes: 2, workers: 0, nodes: 1 })
@@ -78,7 +78,7 @@ describe('capacity', () => {
     expect(reportAsJson(reportFor(5_000, 2)).recommended).toBeNull()
   })
 
-  test('has a table row per rate and p99, and none without a sweep', () => {
+  test('has a table row per rate and p99, and no table without a sweep', () => {
     expect(capacityRows([])).toEqual([])
     const rows = capacityRows(points)
     expect(rows).toHaveLength(9)

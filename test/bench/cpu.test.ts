@@ -3,12 +3,12 @@ import { describe, expect, test } from 'bun:test'
 import { cpuBetween, parsePsTime, parseStat, processCpuTime } from '../../bench/cpu.ts'
 
 describe('CPU time of a process', () => {
-  test('is parsed from a stat line with spaces and brackets in the command', () => {
+  test('is parsed from a stat line with spaces and parentheses in the command', () => {
     const stat = '42 (a (b) c) S 1 42 42 0 -1 4194304 1 0 0 0 310 25 9 9 20 0 4 0 100 1 1'
     expect(parseStat(stat)).toEqual({ ticks: 335, nice: 0 })
   })
 
-  test('is refused in an invalid line', () => {
+  test('is not parsed from an invalid line', () => {
     expect(() => parseStat('nothing')).toThrow()
   })
 

@@ -55,7 +55,7 @@ test('an open loop sends 200 requests in 100 ms', async () => {
   expect(report.serverCpu).not.toBeNull()
 })
 
-test('several generators share the connections and the rate, and have one report', async () => {
+test('several generators share the connections and the rate, and produce one report', async () => {
   const both = await startLoadClient(processes, 1, [`${process.execPath} bench/load/generator.ts`])
   requests = 0
   wallets.clear()
@@ -71,7 +71,7 @@ test('several generators share the connections and the rate, and have one report
   await expect(both.run(plan({ mode: 'closed', connections: 1 }))).rejects.toThrow('1 connections for 2 generators')
 })
 
-test('a generator that does not start is an error with its output', async () => {
+test('a generator that does not start causes an error with its output', async () => {
   await expect(startLoadClient(processes, 0, ['echo no route >&2; exit 255'])).rejects.toThrow(
     '(exit code 255) no route',
   )
@@ -104,7 +104,7 @@ test('responses without attestations are problems', async () => {
   expect(report.outcomes.errors).toBe(report.statuses['200'] ?? 0)
 })
 
-test('a stopped server is an error with its host', async () => {
+test('a stopped server causes an error with its host', async () => {
   const free = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
   const url = `http://127.0.0.1:${free.port}/`
   free.stop(true)

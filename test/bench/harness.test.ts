@@ -41,7 +41,7 @@ describe('stage harness', () => {
     expect(measured?.median).toBeCloseTo(25, 9)
   })
 
-  test('runs an operation once per round if it is longer than a round', async () => {
+  test('runs an operation once per round if it takes longer than a round', async () => {
     const { stage, runs, clock } = machine(500)
     await measureStage(stage, { warmupMs: 10, rounds: 2, roundMs: 50 }, clock)
     expect(runs).toEqual([1, 1, 1])

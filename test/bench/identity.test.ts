@@ -33,7 +33,7 @@ test('every filled wallet is stored as verified, with its person’s other walle
   }
 }, 30_000)
 
-test('a request has a length if it needs one, and no header injection', () => {
+test('a request has a content length if it needs one, and prevents header injection', () => {
   const url = new URL('http://127.0.0.1:1')
   const plan = { path: '/a?b=c', headers: { 'x-one': '1' } }
   const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString()
@@ -49,7 +49,7 @@ test('a request has a length if it needs one, and no header injection', () => {
   )
 })
 
-test('a stream opens if its head arrives in parts', async () => {
+test('a stream opens even if its response headers arrive in parts', async () => {
   const server = Bun.listen({
     hostname: '127.0.0.1',
     port: 0,
@@ -110,7 +110,7 @@ test('streams report each status after the first, and lost streams', async () =>
   streams.close()
 })
 
-test('refused streams count as lost, and the others open', async () => {
+test('refused streams count as lost, and all others open', async () => {
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
@@ -170,7 +170,7 @@ test('sessions are created until the time limit, and a second call adds more', a
   const followed = createFollowedSessions({ url: server.url.origin, key: 'k' }, () => nowMs)
   try {
     const sessions = await followed.follow({ streams: 100, limitMs: 20 })
-    // The connections send one registration each before the first answer.
+    // The connections send one registration each before the first response.
     expect(sessions).toBe(32)
     expect([created, opened]).toEqual([32, 32])
     stepMs = 0

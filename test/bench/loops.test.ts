@@ -1,4 +1,4 @@
-// The open and closed load loops, on a clock of the test.
+// The open and closed load loops, on a simulated clock.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type Connection, createClosedLoop, createOpenLoop } from '../../bench/load/loops.ts'
@@ -49,7 +49,7 @@ const openLoop = (options: OpenLoopOptions) => {
 }
 
 describe('schedule', () => {
-  test('one request is due at once, and one per interval until the end', () => {
+  test('one request is due immediately, and then one per interval until the end', () => {
     const schedule = createSchedule(1_000, 100, 110)
     const times = [99, 100, 100.5, 101, 109.9, 110, 5_000]
     expect(times.map((timeMs) => schedule.dueBy(timeMs))).toEqual([0, 1, 1, 2, 10, 10, 10])
@@ -133,7 +133,7 @@ describe('open loop', () => {
     expect(loop.outstanding()).toBe(3)
   })
 
-  test('unanswered requests count with their waiting time', () => {
+  test('requests without a response count with their waiting time', () => {
     const { loop, recorder } = openLoop({ connections: 1, rate: 1_000, endMs: 2 })
     loop.tick(1)
     recorder.close(2)

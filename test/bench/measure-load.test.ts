@@ -93,7 +93,7 @@ describe('measured load', () => {
     expect(context.collector.measurements()).toEqual([])
   })
 
-  test('has no CPU time of a remote deployment', async () => {
+  test('contains no CPU time for a remote deployment', async () => {
     const { context, measurer } = createContext()
     await measurer('deployment', null).closed()
     expect(context.collector.rounds('deployment.closed.throughput')).toHaveLength(1)
@@ -116,7 +116,7 @@ describe('findings', () => {
   }
   const open: LoadPlan = { ...closed, shape: { mode: 'open', connections: 1, ratePerSecond: 1_000, queueLimit: 1 } }
 
-  test('of a clean report are empty', () => {
+  test('are empty for a clean report', () => {
     expect(findingsOf(reportOf(closed))).toEqual([])
     expect(findingsOf(reportOf(open))).toEqual([])
   })

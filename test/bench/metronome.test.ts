@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { startMetronome } from '../../bench/load/metronome.ts'
 
-test('calls back at once and then per interval', async () => {
+test('calls back immediately and then once per interval', async () => {
   const reached = Promise.withResolvers<void>()
   const startMs = performance.now()
   let beats = -1
@@ -13,7 +13,7 @@ test('calls back at once and then per interval', async () => {
   await reached.promise
   const tookMs = performance.now() - startMs
   stop()
-  // A late beat is one beat, so ten beats take at least ten intervals.
+  // A late beat counts once, so ten beats take at least ten intervals.
   expect(tookMs).toBeGreaterThan(2 * 10 - 1)
 })
 

@@ -29,7 +29,7 @@ describe('bench options', () => {
     expect(chosen).toMatchObject({ parts: ['scale'], sweep: { workers: [4] } })
   })
 
-  test('--only keeps the order of the parts, and has a name for all', () => {
+  test('--only keeps the order of the parts, and accepts a name for all parts', () => {
     expect(parseOptions(['--only', 'service,floor'])?.parts).toEqual(['floor', 'service'])
     expect(parseOptions(['--only', 'all'])?.parts).toEqual(PARTS)
   })
@@ -86,7 +86,7 @@ describe('bench options', () => {
     expect(() => parseOptions(argumentList)).toThrow(OptionInvalidError)
   })
 
-  test('--help has no options', () => {
+  test('--help yields no options', () => {
     expect(parseOptions(['--help'])).toBeNull()
   })
 })

@@ -14,13 +14,13 @@ const numbersOf = (statuses: Record<string, number>, failures: LoadReport['failu
     refusalLatencyMs: latency,
   } as LoadReport)
 
-test('goodput counts responses in time, and percentages are of sent requests', () => {
+test('goodput counts responses that arrive in time, and percentages refer to sent requests', () => {
   const numbers = numbersOf({ '200': 100, '503': 60, '408': 40 }, { 'not-sent': 5_000 })
   expect(numbers).toMatchObject({ sentPerSecond: 100, goodputPerSecond: 40, refusedPercent: 30, latePercent: 20 })
   expect(numbers.strange).toEqual([])
 })
 
-test('other statuses and failures are listed as strange', () => {
+test('other statuses and failures are listed as unexpected', () => {
   expect(numbersOf({ '200': 1, '500': 2 }, { 'connection-closed': 3 }).strange).toEqual([
     ['500', 2],
     ['connection-closed', 3],

@@ -37,7 +37,7 @@ test('wrk and h2load: only 2xx responses count', () => {
   expect(() => readRate('h2load', 'connection refused')).toThrow('no rate in its output')
 })
 
-test('the table has every server, and the chart only those measured with our generator', () => {
+test('the table contains every server, and the chart only servers measured with our generator', () => {
   const measured = (name: string, label: string, median: number, ...more: number[]): Measurement => {
     const rounds = more.length === 0 ? [median] : more
     return { name, label, median, unit: '/s', better: 'higher', rounds }

@@ -52,7 +52,7 @@ const wholeRun = (): Collector => {
 }
 
 describe('goals', () => {
-  test('ratios are calculated per round, so that a slow round of both cancels out', () => {
+  test('ratios are calculated per round, so that a round that is slow for both sides cancels out', () => {
     expect(wholeRun().rounds('summary.throughput_over_bare')).toEqual([0.5, 0.5, 0.5])
   })
 
@@ -94,7 +94,7 @@ describe('goals', () => {
     expect(printed).toMatch(/Idempotency-Key \/ requests without one +0\.60× +at least 0\.85×/)
   })
 
-  test('goals at 1,000/s are omitted at another rate, and goals without a measurement always', () => {
+  test('goals at 1,000/s are omitted at another rate, and goals without a measurement are always omitted', () => {
     expect(judgeGoals(wholeRun(), 2_000).map(({ unit }) => unit)).toEqual(['ratio'])
     const collector = createCollector()
     addDerived(collector)
@@ -132,7 +132,7 @@ describe('result', () => {
     for (const part of parts) expect(text).toContain(part)
   })
 
-  test('refusals, errors and late responses are separate columns, and not throughput', () => {
+  test('refusals, errors and late responses have separate columns, and do not count as throughput', () => {
     const collector = wholeRun()
     const rates = { throughput: 1_000, refused: 14_120, late: 7, errors: 0 }
     for (const [name, rate] of Object.entries(rates)) addRounds(collector, `deployment.closed.${name}`, '/s', [rate])
@@ -183,7 +183,7 @@ describe('compare', () => {
     expect(judgeChange(measurement(before), measurement(after))).toBe(change)
   })
 
-  test('judges less to be worse if more is better', () => {
+  test('reports a decrease as worse if more is better', () => {
     const [before, after] = [
       [10, 11, 12, 12, 12],
       [7, 8, 9, 9, 9],
@@ -191,7 +191,7 @@ describe('compare', () => {
     expect(judgeChange(before!, after!)).toBe('worse')
   })
 
-  test('compares common measurements, and warns of another machine, other settings and a slower machine', () => {
+  test('compares common measurements, and warns about a different machine, different settings and a slower machine', () => {
     const before = resultOf(wholeRun())
     const after = {
       ...before,

@@ -52,7 +52,7 @@ describe('slope', () => {
   })
 })
 
-test('the rate is 70% of the capacity, or the given rate', () => {
+test('the rate is 70% of the capacity unless a rate is given', () => {
   expect(rateOf(10_000, null).ratePerSecond).toBe(7_000)
   expect(rateOf(0.5, null).ratePerSecond).toBe(1)
   const subtitleAt = (asked: number | null): string => soakChart([], [], rateOf(10_000, asked)).subtitle
@@ -65,7 +65,7 @@ test('every status except 200, and every failure, is an error', () => {
   expect(errorsOf({ statuses: { '200': 9, '503': 2, '408': 1 }, failures: { timeout: 3 } })).toBe(6)
 })
 
-test('a disk without enough space is an error', () => {
+test('too little disk space is an error', () => {
   expect(() => checkRoom(300, 1e6, 3e9)).not.toThrow()
   expect(() => checkRoom(300, 1e8, 3e9)).toThrow('need 32 GB, and 3 GB are free')
 })

@@ -106,7 +106,7 @@ describe('the long run', () => {
     ],
   }
 
-  test('is a separate section, also of another machine and day', () => {
+  test('has a separate section, even from another machine and day', () => {
     const other = { ...soak, machine: { ...soak.machine, cpu: 'Another' }, startedAt: '2030-02-03T00:00:00.000Z' }
     const [own, ...more] = resultsFor(longRun, [result, other])
     expect(more).toEqual([])
@@ -120,7 +120,7 @@ describe('the long run', () => {
     expect(() => longRun.make({ ...other, findings: ['a finding'] })).toThrow(ResultInvalidError)
   })
 
-  test('uses its part of a run that measured both', () => {
+  test('uses only its part of a run that measured both', () => {
     const both = {
       ...soak,
       measurements: [...result.measurements, ...soak.measurements],

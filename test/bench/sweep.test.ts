@@ -23,7 +23,7 @@ describe('settings', () => {
 })
 
 describe('recommendation', () => {
-  test('is the fastest setting if no other is as fast', () => {
+  test('is the fastest setting if no other setting is as fast', () => {
     const points = [point(1, 1, 10_000, 40), point(1, 2, 20_000, 60)]
     expect(recommendedSetting(points)).toBe(points[1]!)
     expect(describeRecommendation(points)).toBe(
@@ -45,7 +45,7 @@ describe('recommendation', () => {
     expect(describeRecommendation([])).toBeNull()
   })
 
-  test('ignores CPU time that is unknown', () => {
+  test('ignores unknown CPU times', () => {
     const points = [point(1, 2, 20_000, Number.NaN), point(1, 1, 19_900, Number.NaN)]
     expect(recommendedSetting(points)).toMatchObject({ workers: 1 })
   })
