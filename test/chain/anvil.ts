@@ -40,8 +40,8 @@ export interface AnvilProcess {
 
 /**
  * Resolves when the node is ready.
- * @param gas `free`: senders need no ether. `usual`: fees as on a public chain, which estimates of wallets expect
- * @throws Error with the output of a node that ends before
+ * @param gas `free`: senders need no ether. `usual`: fees as on a public chain, which wallet estimates expect
+ * @throws Error with the output of the node if it exits earlier
  */
 export const startAnvil = async (chainId: number, gas: 'free' | 'usual' = 'free'): Promise<AnvilProcess> => {
   if (ANVIL_BINARY === null) throw new Error('anvil is not installed')

@@ -1,5 +1,5 @@
-// The client mixins in the example contracts, with attestations of test keys: each is valid for exactly its call. Those of
-// a running service: service-attestations.test.ts.
+// The client mixins in the example contracts, with attestations of test keys: each is valid for exactly its call. For
+// attestations of a running service, see service-attestations.test.ts.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Hex } from 'viem'
 import type { EvmStatement } from '../signing/statements.ts'
@@ -110,7 +110,7 @@ describeOnChain('client contracts', () => {
       expect(await chain.read<Hex>(target, 'getRegistry')).toBe(registry.address)
     })
 
-    test(`${ROUNDS} attestations are refused with a change, and each accepted once`, async () => {
+    test(`${ROUNDS} attestations are refused with any change, and each is accepted once`, async () => {
       for (let round = 0; round < ROUNDS; round++) {
         const call = scenario.call(round)
         const attestation = attester.attest(await statementFor(target, call))

@@ -115,7 +115,7 @@ describeOnChain('PolicyRegistry', () => {
     expect(outcome).toEqual({ result: `0x${digestStatement(statement).toHex()}` })
   })
 
-  test(`${STATEMENTS} attestations are refused with a changed field, and each accepted once`, async () => {
+  test(`${STATEMENTS} attestations are refused with a changed field, and each is accepted once`, async () => {
     for (const signed of await sampleStatements(STATEMENTS)) {
       for (const [name, reason, statement, attestation, caller] of mutations(signed)) {
         const outcome = await chain.call(validate(statement, attestation, caller))
@@ -184,7 +184,7 @@ describeOnChain('PolicyRegistry', () => {
   test('checks expiration, agreement, uuid, attester and signature in this order', async () => {
     const spent = await sampleStatement()
     await chain.send(validate(statementArgument(spent), attester.attest(spent), spent.to))
-    // Everything is wrong at first; each step corrects the first fault.
+    // At first, everything is invalid; each step corrects the first error.
     let statement: StatementArgument = { ...statementArgument(spent), msgValue: spent.value ^ 1n, expiration: 7n }
     let attestation: AttestationArgument = { ...stranger.attest(spent), expiration: 6n }
     const reason = () => chain.call(validate(statement, attestation, spent.to))

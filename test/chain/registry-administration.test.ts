@@ -1,4 +1,4 @@
-// The administration of policy registries, fixed and behind a proxy, and upgrades of the latter.
+// Administration of policy registries, both fixed and behind a proxy, and upgrades of registries behind a proxy.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { encodeFunctionData, getAddress, type Hex } from 'viem'
@@ -111,7 +111,7 @@ describeOnChain('a policy registry', () => {
     await expect(chain.deploy('PolicyRegistry', ZERO)).rejects.toThrow('reverted')
   })
 
-  test('an implementation cannot be initialized, and a proxy only once', async () => {
+  test('an implementation cannot be initialized, and a proxy can be initialized only once', async () => {
     const implementation = await chain.deploy('PolicyRegistryUpgradeable')
     const initialize = { name: 'initialize', arguments: [second], from: second } as const
     expect(await chain.call({ to: implementation, ...initialize })).toEqual({ reverted: 'InvalidInitialization' })
@@ -119,7 +119,7 @@ describeOnChain('a policy registry', () => {
     expect(await chain.call({ to: proxied, ...initialize })).toEqual({ reverted: 'InvalidInitialization' })
   })
 
-  test('only the owner upgrades, which keeps owner, attesters, policies and spent uuids', async () => {
+  test('only the owner can upgrade, and an upgrade keeps owner, attesters, policies and spent uuids', async () => {
     const registry = await deployProxied(chain)
     const before = await chain.request<Hex>('eth_getStorageAt', [registry.address, IMPLEMENTATION_SLOT, 'latest'])
     const statement = {

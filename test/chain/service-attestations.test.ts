@@ -1,5 +1,5 @@
 // The running service's attestations in the contracts, on every EVM chain and with each field changed (threats row 7).
-// Rotation, expiration and quorums: policy-registry.test.ts and task-verifier.test.ts. 1,000 attestations: test/long.
+// For rotation, expiration and quorums, see policy-registry.test.ts and task-verifier.test.ts; for 1,000 attestations, test/long.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { describeOnChain } from './anvil.ts'
 import { exerciseAttestation } from './guarded-calls.ts'

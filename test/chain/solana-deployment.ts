@@ -42,7 +42,7 @@ export interface Deployment {
   readonly authority: Keypair
 }
 
-/** @throws Error with the refusal of the loader */
+/** @throws Error with the error of the loader */
 export const deployProgram = (svm: LocalSvm, file: Uint8Array, { program, buffer, authority }: Deployment): void => {
   const expectDone = (instructions: TransactionInstruction[], signers: Keypair[]): void => {
     const { error } = svm.run(instructions, signers)

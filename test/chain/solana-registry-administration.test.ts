@@ -80,7 +80,7 @@ describeOnSvm('the administration of the registry program', () => {
       expect(run(withAccount(own, 3, forged), stranger)).toBe(UNAUTHORIZED)
     })
 
-    test('is impossible without an upgrade authority', () => {
+    test('fails without an upgrade authority', () => {
       setUpgradeAuthority(world.svm, another, null)
       const own = initializeRegistryInstruction(program, textOf(another.authority))
       expect(run(own, another.authority)).toBe(UNAUTHORIZED)
@@ -153,7 +153,7 @@ describeOnSvm('the administration of the registry program', () => {
       expect(mayRegister(next)).toBeNull()
     })
 
-    test('can withdraw the first step', () => {
+    test('can cancel the change after the first step', () => {
       expect(run(transfer(authority, next), authority)).toBeNull()
       expect(run(transfer(authority, null), authority)).toBeNull()
       expect(run(accept(next), next)).toBe(INVALID_AUTHORITY)

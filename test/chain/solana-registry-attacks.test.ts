@@ -38,7 +38,7 @@ describeOnSvm('an attacker of the registry program', () => {
     const addressAt = (validation: TransactionInstruction, place: Place) =>
       validation.keys[PLACES.indexOf(place)]!.pubkey
 
-    test('is refused with valid data of another owner', () => {
+    test('is refused with valid data from another owner', () => {
       const outcomes = (['registry', 'attester', 'policy'] as const).map((place) => {
         const { check, validation } = world.attested()
         const copy = Keypair.generate().publicKey
@@ -49,7 +49,7 @@ describeOnSvm('an attacker of the registry program', () => {
       expect(outcomes).toEqual([6005, 6012, 6022])
     })
 
-    test('is refused with accounts of another kind or of others', () => {
+    test('is refused with accounts of another kind or another owner', () => {
       const { check, validation } = world.attested()
       const other = world.attested().validation
       const attester = attest(world.call(), world.nextUuid(), LATER, 141)
@@ -107,7 +107,7 @@ describeOnSvm('an attacker of the registry program', () => {
       expect(errorOf(world.svm.run([check, unsigned]))).toMatch(/MissingRequiredSignature/)
     })
 
-    test('is refused with random data of any owner', () => {
+    test('is refused with random data from any owner', () => {
       const kinds = ['PredicateRegistry', 'AttesterAccount', 'PolicyAccount', 'SpentUuid', 'nothing of it'].map(
         (name) => createHash('sha256').update(`account:${name}`).digest().subarray(0, 8),
       )
@@ -135,7 +135,7 @@ describeOnSvm('an attacker of the registry program', () => {
     })
   })
 
-  describe('with other data', () => {
+  describe('with invalid data', () => {
     test('is refused with truncated or trailing data, a longer length, or fewer accounts', () => {
       const { check, validation } = world.attested()
       expectExactLengths(validation, (changed) => run(check, changed))

@@ -1,4 +1,4 @@
-// Forged signature checks, which the registry program refuses: another order, other offsets, another program (threats
+// Forged signature checks, which the registry program refuses: wrong order, wrong offsets, wrong program (threats
 // row 41).
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { Ed25519Program, PublicKey, TransactionInstruction } from '@solana/web3.js'
@@ -106,7 +106,7 @@ describeOnSvm('an attacker of the registry program', () => {
       }
     })
 
-    test('cannot check two signatures or none', () => {
+    test('cannot check two signatures or no signature', () => {
       const { call, attestation, validation } = world.attested()
       const message = solanaMessage(call, attestation)
       const none = ed25519(attestation, message, { count: 0 })
@@ -125,7 +125,7 @@ describeOnSvm('an attacker of the registry program', () => {
       expect(run(two, validation)).toBe(NOT_THIS_SIGNATURE)
     })
 
-    test('cannot check a longer message with the statement as its prefix', () => {
+    test('cannot check a longer message that starts with the statement', () => {
       const { attestation, call } = world.attested()
       const message = Buffer.concat([solanaMessage(call, attestation), Buffer.from([0])])
       const check = Ed25519Program.createInstructionWithPrivateKey({ privateKey: keypair(140).secretKey, message })

@@ -63,7 +63,7 @@ describeOnSvm('policies in the registry program', () => {
       expect(run(proper, another.authority)).toBeNull()
     })
 
-    test('can have an owner, who keeps it after the program is final and can be removed before', () => {
+    test('can have an owner, who keeps it after the program becomes final and can be removed before that', () => {
       expect(run(own(stranger, stranger), stranger)).toBe(UNAUTHORIZED)
       expect(run(withoutSignature(own(upgrader, next), 5), upgrader)).toMatch(UNSIGNED)
       expect(run(own(upgrader, next), upgrader, next)).toBeNull()

@@ -37,7 +37,7 @@ for (const rules of ['usual', 'all'] as const) {
     }
 
     describe('an attestation', () => {
-      test('is accepted once, and returns true', () => {
+      test('is accepted once, and the validation returns true', () => {
         const call = world.call()
         const attestation = attest(call, world.nextUuid(), LATER, 140)
         const { error, returned } = world.spend(call, attestation)
@@ -53,7 +53,7 @@ for (const rules of ['usual', 'all'] as const) {
         expect(world.svm.run([check, readOnly], [world.user]).error).toBeNull()
       })
 
-      test('of any statement is accepted', () => {
+      test('for any statement is accepted', () => {
         const registered = { authority: world.targetDeployment.authority.publicKey.toBase58(), target: world.target }
         for (const statement of fc.sample(solanaStatement, 25)) {
           // Limited to the size of a transaction and to valid policies.

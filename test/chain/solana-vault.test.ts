@@ -93,7 +93,7 @@ for (const bindsCall of [false, true]) {
       }
     })
 
-    test('refuses an attestation of the other binding', () => {
+    test('refuses an attestation for the other binding', () => {
       const { check, withdraw } = attested(withdrawal(), !bindsCall)
       expect(run([check, withdraw(withdrawal())])).toBe(NOT_THIS_SIGNATURE)
     })
@@ -133,7 +133,7 @@ for (const bindsCall of [false, true]) {
       const { attestation, check } = attestWithdrawal(program, withdrawal(), bindsCall, 143)
       const foreign = withdrawInstruction(program, registry, withdrawal(), attestation)
       expect(run([check, foreign])).toBe(6200)
-      // The configured program with the accounts of the other.
+      // The configured program with the accounts of the other program.
       expect(run([check, withAccount(foreign, 3, new PublicKey(world.registry))])).toBe(6005)
       const config = world.svm.account(foreign.keys[0]!.pubkey)!
       const forged = Buffer.from(config.data)

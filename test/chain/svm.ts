@@ -37,7 +37,7 @@ export interface SvmOutcome {
   readonly returned: Uint8Array
 }
 
-/** @param rules `all`: with every feature of this runtime, active on a cluster or not */
+/** @param rules `all`: with every feature of this runtime, even if it is not active on a cluster */
 export const startLocalSvm = (rules: 'usual' | 'all' = 'usual') => {
   if (liteSvm === null) throw new Error('litesvm is not installed')
   const { FailedTransactionMetadata, FeatureSet, LiteSVM } = liteSvm

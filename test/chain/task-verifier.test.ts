@@ -83,7 +83,7 @@ describeOnChain('TaskVerifier', () => {
   })
 
   describe.each([1, 2, 3])('a quorum of %d', (quorum) => {
-    test('accepts its number of signatures once, and refuses each changed field', async () => {
+    test('accepts its number of signatures once, and refuses changes to each field', async () => {
       for (let round = 0; round < 5; round++) {
         const task = await sampleTask(quorum)
         const message = taskMessage(task, attesters.slice(0, quorum))
@@ -118,7 +118,7 @@ describeOnChain('TaskVerifier', () => {
       if (quorum > 1) await expectRefused(validate({ ...task, quorum: quorum - 1 }, message), 'TaskSignatureInvalid')
     })
 
-    test('refuses lists of different lengths, and also checks signatures beyond the quorum', async () => {
+    test('refuses lists of different lengths, and checks even signatures beyond the quorum', async () => {
       const task = await sampleTask(quorum)
       const more = taskMessage(task, attesters.slice(0, quorum + 1))
       expect(await chain.call(validate(task, more))).toEqual(ACCEPTED)
@@ -193,7 +193,7 @@ describeOnChain('TaskVerifier', () => {
     expect((await chain.send(last)).reverted).toBeNull()
   })
 
-  test('refuses an expiry in seconds if it counts blocks', async () => {
+  test('refuses an expiry in seconds if the verifier counts blocks', async () => {
     const byBlock = await deployVerifier(BLOCK_NUMBER)
     const task = await sampleTask(1)
     const good = validate(task, taskMessage(task, attesters.slice(0, 1)))

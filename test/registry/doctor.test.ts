@@ -56,7 +56,7 @@ describeOnChain('countersign doctor', () => {
     expect(results).toEqual(['rpc ok', 'clock ok', 'registry ok', 'attester ok'])
   })
 
-  test('notes registered attesters that the service does not have', async () => {
+  test('notes registered attesters that are unknown to the service', async () => {
     const stranger = testAttester(1).address
     await register(stranger)
     const { code, of } = await checks({ base: { rpc: chain.url, registry: registry.address } })
@@ -65,7 +65,7 @@ describeOnChain('countersign doctor', () => {
     await register(stranger, 'deregisterAttester')
   })
 
-  test('reports a stopped URL, a URL of another chain and a missing registry, and checks the rest', async () => {
+  test('reports an unreachable URL, a URL of another chain and a missing registry, and continues with the other checks', async () => {
     const { code, found } = await checks({
       base: { rpc: [`http://127.0.0.1:${freePort()}`, chain.url], registry: registry.address },
       ethereum: { rpc: chain.url, registry: registry.address },

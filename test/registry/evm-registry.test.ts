@@ -94,13 +94,13 @@ describe('a node with invalid responses', () => {
     expect(await failureOf(registry.policyId(rpcTo(evmAnswer(answer)), CONTRACT))).toBeInstanceOf(RpcFailedError)
   })
 
-  test('can return an unknown policy, but not one that is too long', async () => {
+  test('can return an unknown policy, but not a policy id that is too long', async () => {
     const registry = createEvmRegistry(8453, REGISTRY)
     expect(await registry.policyId(rpcTo(evmAnswer(text('x-ffffffffffffffff'))), CONTRACT)).toBe('x-ffffffffffffffff')
     expect(await registry.policyId(rpcTo(evmAnswer(text('y'.repeat(100_000)))), CONTRACT)).toBeNull()
   })
 
-  test('fails verification with another chain id or none', async () => {
+  test('fails verification with a wrong or missing chain id', async () => {
     const registry = createEvmRegistry(8453, REGISTRY)
     for (const chainId of ['0x1', '0x', 'base', null, '0xffffffffffffffffffff']) {
       expect(await failureOf(registry.verify(rpcTo(() => chainId)))).toBeInstanceOf(RpcFailedError)

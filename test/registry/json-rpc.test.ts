@@ -1,4 +1,4 @@
-// JSON-RPC calls to stopped, slow and invalid nodes: each fails in bounded time and memory, without text of the node.
+// JSON-RPC calls to stopped, slow and invalid nodes: each fails in bounded time and memory, without text from the node.
 import { afterEach, describe, expect, test } from 'bun:test'
 import { FetchFailedError } from '../../src/facts/guarded-fetch.ts'
 import { createJsonRpc, RpcFailedError } from '../../src/facts/json-rpc.ts'

@@ -67,7 +67,7 @@ describe('policyIdOf', () => {
     expect(policyIdOf('0xaa')).toBeInstanceOf(Promise)
   })
 
-  test('shares one read of the same address', async () => {
+  test('shares one read between callers with the same address', async () => {
     const slow = Promise.withResolvers<string>()
     const { read, policyIdOf } = setup(() => slow.promise)
     const together = [policyIdOf('0xaa'), policyIdOf('0xaa'), policyIdOf('0xbb')]

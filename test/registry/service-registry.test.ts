@@ -61,7 +61,7 @@ describeOnChain('contracts in the registry of their chain', () => {
       config,
       JSON.stringify({
         chains: {
-          // The first URL is down, the second serves another chain.
+          // The first URL is down, and the second serves another chain.
           base: { rpc: [dead, `${wrongChain.url}/?key=secret-key`, chain.url], registry: registry.address },
           solana: { rpc: solana.url, registry: SOLANA_REGISTRY },
           plume: { rpc: silent.url, registry: registry.address },
@@ -111,7 +111,7 @@ describeOnChain('contracts in the registry of their chain', () => {
     }
   })
 
-  test('are refused to every organization but that of their policy', async () => {
+  test('are refused to every organization except the owner of their policy', async () => {
     const vault = await vaultWith(otherHash)
     expect((await attest('base', vault.address)).body.detail).toBe(notFound(vault.address))
     expect(await attest('base', vault.address, otherKey)).toMatchObject({
@@ -139,7 +139,7 @@ describeOnChain('contracts in the registry of their chain', () => {
     expect(await attest('base', vault.address)).toMatchObject({ status: 200, body: { verification_hash: hash } })
   })
 
-  test('are 503 while their chain does not respond, is another, or its URLs disagree', async () => {
+  test('get 503 while their chain does not respond, its URL serves another chain, or its URLs disagree', async () => {
     const vault = await vaultWith(service.quickstart['VERIFICATION_HASH'] ?? '')
     for (const chainName of ['arbitrum', 'bsc', 'ethereum']) {
       const { status, body, retryAfter } = await attest(chainName, vault.address)
@@ -153,12 +153,12 @@ describeOnChain('contracts in the registry of their chain', () => {
     expect((await attest('base', vault.address)).status).toBe(200)
   })
 
-  test('are 408 if the chain responds after the deadline of the request', async () => {
+  test('get 408 if the chain responds after the deadline of the request', async () => {
     const { status, body } = await attest('plume', CONTRACT)
     expect([status, body.code]).toEqual([408, 'DEADLINE_EXCEEDED'])
   })
 
-  test('leave neither text of nodes nor paths of URLs in the log', async () => {
+  test('leave neither text from nodes nor URL paths in the log', async () => {
     const line = await service.logLine((entry) => entry['message'] === 'could not read a policy registry')
     expect(line).toMatchObject({ level: 'warn' })
     const { stderr } = service.output()

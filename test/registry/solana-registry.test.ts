@@ -61,7 +61,7 @@ describe('the policy of a program', () => {
   test.each([
     ['another kind of account', attesterAccount(TARGET, true)],
     ['an empty account', Buffer.alloc(0)],
-    ['an account that ends early', policyAccount(HASH).subarray(0, 74)],
+    ['a truncated account', policyAccount(HASH).subarray(0, 74)],
     ['an account of another program', policyAccount(HASH, PROGRAM)],
     ['text longer than its account', policyAccount(HASH).fill(0xff, 72, 76)],
   ])('cannot be read from %s', async (_, data) => {

@@ -52,7 +52,7 @@ export const startFakeNode = (answer: (call: RpcCall) => unknown): FakeNode => {
   return { url: `http://127.0.0.1:${server.port}`, calls, stop: () => server.stop(true) }
 }
 
-/** Answers of an EVM node whose eth_call returns this value. */
+/** Responses of an EVM node whose eth_call returns this value. */
 export const evmAnswer =
   (data: unknown, chainId = '0x2105') =>
   ({ method }: RpcCall): unknown =>
