@@ -1,4 +1,4 @@
-// The alerting rules and the Grafana dashboard: their metrics and labels exist, each alert fires when it should and not for
+// The alerting rules and the Grafana dashboard: their metrics and labels exist, each alert fires when it should but not for
 // a healthy deployment, and the dashboard follows Grafana's model.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -112,7 +112,7 @@ describe('metrics', () => {
     ])
   })
 
-  test('are all on the dashboard, except those that other panels imply', () => {
+  test('are all on the dashboard, except metrics that other panels imply', () => {
     const shown = queries.join('\n')
     const missing = ALL_METRICS.filter(({ name }) => !shown.includes(name))
     expect(missing.map(({ name }) => name)).toEqual([
@@ -157,7 +157,7 @@ describe('alerts', () => {
     labels,
     node,
   })
-  /** Alert → series that make it fire within three hours, and labels that it has in addition to those of its node. */
+  /** Alert → series that make it fire within three hours, and its labels in addition to the labels of its node. */
   const FIRING: Readonly<Record<string, ReturnType<typeof fires>>> = {
     CountersignDown: fires([constant('up', 0)]),
     CountersignFails: fires(
@@ -248,7 +248,7 @@ describe('alerts', () => {
 
   const seriesOf = (pairs: string[][]) => pairs.map(([series, values]) => ({ series, values }))
 
-  test('all have a firing series', () => {
+  test('all have a test series that makes them fire', () => {
     expect(Object.keys(FIRING).sort()).toEqual(rules.map(({ alert }) => alert).sort())
   })
 

@@ -64,7 +64,7 @@ test('a command finds the store and the secrets of the unit', async () => {
   expect((await world.run('attester', 'list')).stdout).toContain('secp256k1')
 }, 60_000)
 
-test('the script has the credentials, user, folder and data folder of the unit', () => {
+test('the script uses the credentials, user, folder and data folder of the unit', () => {
   const ofUnit = [...unit.matchAll(/^LoadCredential=(.+)$/gm)].map(([, pair]) => pair)
   const ofScript = [...script.matchAll(/--property=LoadCredential=(\S+)/g)].map(([, pair]) => pair)
   expect(ofScript).toEqual(ofUnit)

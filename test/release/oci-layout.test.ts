@@ -1,4 +1,4 @@
-// OCI images of a release: the same files have the same image, and each blob is named by its digest.
+// OCI images of a release: the same files produce the same image, and each blob is named by its digest.
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
@@ -32,7 +32,7 @@ describe('an image', () => {
     expect(imageOf('changed', ['first', 'second'], 1_000).digest).not.toBe(one.digest)
   })
 
-  test('has blobs named by their digests, which the index leads to', () => {
+  test('has blobs named by their digests, all reachable from the index', () => {
     const names = readdirSync(join(one.out, 'blobs/sha256'))
     const digestOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
     for (const name of names) expect(digestOf(read(`blobs/sha256/${name}`))).toBe(name)
@@ -46,7 +46,7 @@ describe('an image', () => {
     expect(config).toMatchObject({ created: '1970-01-01T00:00:07Z', architecture: 'amd64', os: 'linux' })
   })
 
-  test('has the configured owner and time, and nothing of the build machine', () => {
+  test('has the configured owner and time, and no data from the build machine', () => {
     const layer = readdirSync(join(one.out, 'blobs/sha256'))
       .map((name) => read(`blobs/sha256/${name}`))
       .find((bytes) => bytes[0] === 0x1f)

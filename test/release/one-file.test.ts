@@ -1,5 +1,5 @@
-// The single-file executable: built by the release script, then run in an empty folder with an empty path and no variables
-// of this machine.
+// The single-file executable: built by the release script, then run in an empty folder with an empty PATH and no environment
+// variables of this machine.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
@@ -32,7 +32,7 @@ describe('the source', () => {
     expect(Object.keys(PROCESSES).sort()).toEqual(['src/main.ts', ...started].sort())
   })
 
-  test('only these files use paths relative to the code, which the executable lacks', () => {
+  test('only the listed files use paths relative to the source code, which the executable lacks', () => {
     const places = sources
       .filter((path) => !path.startsWith('src/client/'))
       .filter((path) => /import\.meta\.(dir|dirname|url|path|filename|resolve)\b/.test(textOf(path)))
@@ -136,7 +136,7 @@ describe.skipIf(!ONE_FILE_TARGETS.includes(HOST))('one file', () => {
     expect(await editor.stop()).toBe(0)
   })
 
-  test('reads a document and re-encodes a picture', TEST_LIMIT_MS, async () => {
+  test('reads a document and re-encodes an image', TEST_LIMIT_MS, async () => {
     const read = await run(['--entry', 'src/modules/documents/worker/read-picture.process.ts', 'zone'], picture)
     expect(JSON.parse(read.stdout)).toMatchObject({ reading: { decoded: { zone: { surname: 'ERIKSSON' } } } })
     expect((await run(['--entry', 'src/identity/evidence/reencode.process.ts'], picture)).code).toBe(0)
@@ -159,42 +159,46 @@ describe.skipIf(!ONE_FILE_TARGETS.includes(HOST))('one file', () => {
     expect(await service.stop()).toBe(0)
   })
 
-  test('signs an attestation, serves its pages, verifies its log, and tries a backup', TEST_LIMIT_MS, async () => {
-    const service = await start('--processes', '2', '--signer', 'secp256k1-node')
-    const browser = CHROMIUM === null ? null : await startBrowser()
-    try {
-      expect(service.printed()).toMatch(/^Not included: the system’s libsecp256k1, /)
-      const quickstart = parseEnvironmentFile(readFileSync(join(home, 'data', 'quickstart.env'), 'utf8'))
-      const answer = await fetch(`${service.urls.api}/v2/attestation`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', 'x-api-key': quickstart['ATTESTATION_API_KEY'] ?? '' },
-        body: JSON.stringify({ from: WALLET, chain: 'base', verification_hash: quickstart['VERIFICATION_HASH'] }),
-      })
-      expect(await answer.json()).toMatchObject({
-        is_compliant: true,
-        attestation: { attester: quickstart['EVM_ATTESTER'], signature: expect.stringMatching(/^0x[0-9a-f]{130}$/) },
-      })
-      if (browser !== null) {
-        const [, welcome = ''] = /(http\S+\/welcome#\S+)/.exec(service.printed()) ?? []
-        const dashboard = await browser.open(service.urls.dashboard)
-        await dashboard.page.goto(welcome)
-        await dashboard.page.getByLabel('Email').waitFor()
-        const portal = await browser.open(service.urls.portal)
-        await portal.page.goto(service.urls.portal)
-        await portal.page.getByRole('heading', { level: 1 }).waitFor()
-        const seen = [dashboard, portal].flatMap(({ complaints, foreign }) => [...complaints, ...foreign])
-        expect(seen).toEqual([])
+  test(
+    'signs an attestation, serves its pages, verifies its log, and runs a trial restore of a backup',
+    TEST_LIMIT_MS,
+    async () => {
+      const service = await start('--processes', '2', '--signer', 'secp256k1-node')
+      const browser = CHROMIUM === null ? null : await startBrowser()
+      try {
+        expect(service.printed()).toMatch(/^Not included: the system’s libsecp256k1, /)
+        const quickstart = parseEnvironmentFile(readFileSync(join(home, 'data', 'quickstart.env'), 'utf8'))
+        const answer = await fetch(`${service.urls.api}/v2/attestation`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', 'x-api-key': quickstart['ATTESTATION_API_KEY'] ?? '' },
+          body: JSON.stringify({ from: WALLET, chain: 'base', verification_hash: quickstart['VERIFICATION_HASH'] }),
+        })
+        expect(await answer.json()).toMatchObject({
+          is_compliant: true,
+          attestation: { attester: quickstart['EVM_ATTESTER'], signature: expect.stringMatching(/^0x[0-9a-f]{130}$/) },
+        })
+        if (browser !== null) {
+          const [, welcome = ''] = /(http\S+\/welcome#\S+)/.exec(service.printed()) ?? []
+          const dashboard = await browser.open(service.urls.dashboard)
+          await dashboard.page.goto(welcome)
+          await dashboard.page.getByLabel('Email').waitFor()
+          const portal = await browser.open(service.urls.portal)
+          await portal.page.goto(service.urls.portal)
+          await portal.page.getByRole('heading', { level: 1 }).waitFor()
+          const seen = [dashboard, portal].flatMap(({ complaints, foreign }) => [...complaints, ...foreign])
+          expect(seen).toEqual([])
+        }
+      } finally {
+        await browser?.stop()
+        expect(await service.stop()).toBe(0)
       }
-    } finally {
-      await browser?.stop()
-      expect(await service.stop()).toBe(0)
-    }
-    const { code, stdout } = await run(['decisions', 'verify'])
-    expect([code, stdout]).toEqual([0, expect.stringContaining('1 decisions')])
-    expect(existsSync(join(home, 'data', 'countersign.db'))).toBe(true)
-    const backup = ['backup', '--to', join(folder, 'backup'), '--with-decisions', '--with-secrets']
-    expect((await run(backup)).code).toBe(0)
-    const { stdout: tried } = await run(['restore', '--from', join(folder, 'backup'), '--try'])
-    expect(tried).toMatch(/verdict +ok/)
-  })
+      const { code, stdout } = await run(['decisions', 'verify'])
+      expect([code, stdout]).toEqual([0, expect.stringContaining('1 decisions')])
+      expect(existsSync(join(home, 'data', 'countersign.db'))).toBe(true)
+      const backup = ['backup', '--to', join(folder, 'backup'), '--with-decisions', '--with-secrets']
+      expect((await run(backup)).code).toBe(0)
+      const { stdout: tried } = await run(['restore', '--from', join(folder, 'backup'), '--try'])
+      expect(tried).toMatch(/verdict +ok/)
+    },
+  )
 })

@@ -29,7 +29,11 @@ describe('the packages', () => {
   test.each([
     ['no address', [], '--repository URL is missing'],
     ['an invalid address', ['--repository', 'git@example.org:acme'], 'no https address'],
-    ['another repository than that of CI', ['--repository', 'https://git.example.org/other/one'], 'not the one that'],
+    [
+      'a repository other than the repository of CI',
+      ['--repository', 'https://git.example.org/other/one'],
+      'not the one that',
+    ],
   ])('are not published with %s', async (_, words, reason) => {
     const { code, stderr } = await release(...words, '--out', out, '--publish')
     expect([code, stderr]).toEqual([2, expect.stringContaining(reason)])
@@ -42,7 +46,7 @@ describe('the packages', () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining('deploy/release/packages.ts --repository URL')])
   })
 
-  test('are published with their address, code and license, and without scripts', TEST_LIMIT_MS, async () => {
+  test('are published with their repository, code and license, and without scripts', TEST_LIMIT_MS, async () => {
     const words = ['--repository', `${REPOSITORY}.git`, '--out', out, '--publish', '--json']
     const { code, stdout, stderr } = await release(...words)
     expect([code, stderr]).toEqual([0, ''])

@@ -35,7 +35,7 @@ const failureOf = (path: string): unknown => {
   }
 }
 
-test('creates the folder for its owner only, also if it exists', () => {
+test('makes the folder accessible only to its owner, even if it exists', () => {
   const folder = dataFolderAt(join(root, 'created'))
   makeDataFolder(folder)
   makeDataFolder(folder)
@@ -43,7 +43,7 @@ test('creates the folder for its owner only, also if it exists', () => {
     expect(statSync(path).mode & 0o777).toBe(0o700)
 })
 
-test('names a file in the place of the folder', () => {
+test('names a file that exists at the path of the folder', () => {
   const file = join(root, 'file')
   writeFileSync(file, '')
   const problems = {

@@ -36,7 +36,7 @@ rules:
     expect(await missing({ ...geography, ...rpc }, '--config', SCREENER)).toEqual([
       expect.stringContaining('reads.held needs an RPC URL of base'),
     ])
-    // After a startup of the service, its settings count, not those of the command.
+    // After the service has started, its settings apply, not the settings of the command.
     await rememberSources(store, loadConfig({ arguments: ['--config', SCREENER], environment: geography }))
     expect(await missing({ COUNTERSIGN_RPC_BASE: 'https://rpc.example' })).toHaveLength(3)
   } finally {

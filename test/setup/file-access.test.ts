@@ -37,7 +37,7 @@ describe('inspectAccess', () => {
     expect(inspectAccess(dataFolderAt(join(root, 'none')), NONE)).toEqual([])
   })
 
-  test('reports folders that their group or everyone can open', () => {
+  test('reports folders that their group or all users can open', () => {
     chmodSync(folder.root, 0o755)
     chmodSync(folder.keystores, 0o750)
     chmodSync(join(folder.root, 'secrets'), 0o777)
@@ -63,7 +63,7 @@ describe('inspectAccess', () => {
     )
   })
 
-  test('allows the group of a configured secret file to read it, and no more', () => {
+  test('allows the group of a configured secret file only to read it', () => {
     const path = join(root, 'named')
     const settings: SecretSettings = { secretFiles: [path] }
     expect(found(settings)).toEqual([])
@@ -85,7 +85,7 @@ describe('reports of programs', () => {
     COUNTERSIGN_DASHBOARD_LISTEN: '127.0.0.1:0',
   })
 
-  test('one or several processes refuse to start before they change anything', async () => {
+  test('a service with one or several processes refuses to start before it changes anything', async () => {
     chmodSync(join(folder.root, 'secrets'), 0o755)
     chmodSync(folder.passphrase, 0o666)
     for (const processes of ['1', '2']) {

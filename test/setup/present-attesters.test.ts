@@ -1,4 +1,4 @@
-// The attesters of a process if keystores are missing.
+// The attesters of a process that lacks keystores.
 import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,5 @@
-// Rotation of the key that encrypts TOTP secrets: they can be opened at every point, and the old key opens none at the end.
+// Rotation of the key that encrypts TOTP secrets: they can be decrypted at every point, and at the end the old key decrypts none
+// of them.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
