@@ -1,4 +1,4 @@
-// `bun test/long/attack.ts`: starts a service and attacks its three listeners, with the attacks of docs/threat-model.md and then
+// `bun test/long/attack.ts`: starts a service and attacks its three listeners, with the attacks in docs/threat-model.md and then
 // structured inputs to every route. Exit code 1 if a defense fails.
 import { parseArgs } from 'node:util'
 import { runAttack } from '../attack/attack.ts'

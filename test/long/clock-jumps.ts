@@ -47,7 +47,7 @@ try {
       const response = await service.attest(projectRequest(service))
       const answer = (await response.json()) as { attestation: { expiration: number } }
       if (response.status !== 200) continue
-      // Attestations are valid for some minutes from the time of the clock.
+      // Attestations are valid for a few minutes from the clock's time.
       const ahead = answer.attestation.expiration - Date.now() / 1_000 - shift
       if (ahead < 0 || ahead > 2 * HOUR)
         ledger.problems.push(`at ${shift} s, an attestation is valid for ${ahead.toFixed(0)} s`)

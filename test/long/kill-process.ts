@@ -18,7 +18,7 @@ const { values } = parseArgs({
   options: {
     times: { type: 'string', default: '100' },
     processes: { type: 'string', default: '1' },
-    // 0: main threads sign.
+    // 0: the main threads sign.
     workers: { type: 'string', default: '1' },
     hangs: { type: 'string', default: '5' },
     // For busy machines.

@@ -1,6 +1,6 @@
 // `bun test/long/locked-store.ts [--seconds 5,30]`: another program holds the write lock of the SQLite file under load. Requests
-// without an idempotency key are signed meanwhile, and keyed requests wait or are refused until two seconds after the lock.
-// Exit code 1 if anything is lost or repeated.
+// without an idempotency key are signed in the meantime, and keyed requests wait or are refused until two seconds after the lock
+// is released. Exit code 1 if anything is lost or repeated.
 import { Database } from 'bun:sqlite'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,6 @@
-// Check of the image of deploy/release/oci-image.ts: `bun test/long/oci-image.ts [--schemas DIR]`. Two builds have one
-// digest, each blob has the hash of its name, and a node runs in the image in bubblewrap, as an ordinary user on read-only
-// files. With --schemas, the folder `schema` of github.com/opencontainers/image-spec, its documents are validated.
+// Check of the image of deploy/release/oci-image.ts: `bun test/long/oci-image.ts [--schemas DIR]`. Two builds have the same
+// digest, each blob is named by its hash, and a node runs in the image in bubblewrap, as an ordinary user on a read-only
+// file system. With --schemas, the folder `schema` of github.com/opencontainers/image-spec, its documents are validated.
 import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

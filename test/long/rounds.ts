@@ -9,7 +9,7 @@ import { answerHelp, headOf } from '../support/head-help.ts'
 
 answerHelp(import.meta)
 
-/** Noble, which is ten times slower than the other backends, makes one signature in this number. */
+/** Number of rounds per signature with noble, which is ten times slower than the other backends. */
 const NOBLE_EVERY = 100
 const POLICIES_AT_ONCE = 5_000
 

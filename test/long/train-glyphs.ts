@@ -1,4 +1,4 @@
-// Trains the classifier of the zone reader on invented documents, and writes its weights to
+// Trains the classifier of the zone reader on synthetic documents, and writes its weights to
 // src/zone-reader/picture/glyph-weights.ts in a few minutes.
 //   bun test/long/train-glyphs.ts [--documents 280] [--units 64] [--rounds 10]
 // Needs the font "OCR B" (Debian: fonts-ocr-b). The seeds differ from those of test/long/read-zones.ts.

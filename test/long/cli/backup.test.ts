@@ -1,4 +1,4 @@
-// Backups of a running service: they contain everything acknowledged before, start elsewhere with the same keys, and are
+// Backups of a running service: they contain all data acknowledged before, start elsewhere with the same keys, and are
 // refused if they were changed.
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -95,7 +95,7 @@ describe('a backup under load', () => {
     expect(stdout).not.toContain(backupFolder)
   })
 
-  test('fails if a secret is rotated during it', async () => {
+  test('fails if a secret is rotated while it runs', async () => {
     const to = join(newFolder(), 'mixed')
     const folder = dataFolderAt(service.dataDirectory)
     const next = `${folder.evidenceKey}.next`
@@ -125,7 +125,7 @@ describe('a backup under load', () => {
     expect(existsSync(to)).toBe(false)
   })
 
-  test('of another database version is not recorded in the audit log', async () => {
+  test('of a database with another schema version is not recorded in the audit log', async () => {
     const folder = join(newFolder(), 'data')
     expect(await runCommand('', 'restore', '--from', backup, '--data-dir', folder)).toMatchObject({ code: 0 })
     const path = join(folder, 'countersign.db')
@@ -138,7 +138,7 @@ describe('a backup under load', () => {
     expect(made.stderr).toContain(`Not recorded in the audit log: ${reason}`)
   }, 20_000)
 
-  test('starts elsewhere with the same keys and all acknowledged responses', async () => {
+  test('can be started elsewhere with the same keys and all acknowledged responses', async () => {
     const folder = join(newFolder(), 'data')
     expect(await runCommand('', 'restore', '--from', backup, '--data-dir', folder)).toMatchObject({ code: 0 })
     const verified = await runCommand(folder, 'decisions', 'verify', '--json')
@@ -169,7 +169,7 @@ describe('a backup under load', () => {
     expect(restored.stderr).toContain('Before starting the service')
     cpSync(join(service.dataDirectory, 'secrets'), join(folder, 'secrets'), { recursive: true })
     const started = await startService({ dataDirectory: folder }).catch((error: unknown) => error)
-    // The service starts, and only the test misses quickstart.env, which is a secret.
+    // The service starts, although quickstart.env, a secret that only the test needs, is missing.
     expect(String(started)).toContain('quickstart.env')
   }, 60_000)
 })
@@ -193,7 +193,7 @@ describe('a backup of a log with an incomplete line', () => {
 describe('a restore', () => {
   const restore = (from: string, folder: string) => runCommand('', 'restore', '--from', from, '--data-dir', folder)
 
-  test('or backup that fails leaves no files', async () => {
+  test('that fails leaves no files, and neither does a failed backup', async () => {
     const parent = newFolder()
     const used = join(parent, 'used.db')
     cpSync(join(backup, 'countersign.db'), used)

@@ -1,4 +1,4 @@
-// `countersign migrate`: moves of a stopped deployment to PostgreSQL and back with everything acknowledged.
+// `countersign migrate`: moves a stopped deployment to PostgreSQL and back with all acknowledged data.
 import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -80,7 +80,7 @@ describe('migrate', () => {
 describe.skipIf(POSTGRES_MISSING !== null)(
   `with PostgreSQL${POSTGRES_MISSING === null ? '' : ` (${POSTGRES_MISSING})`}`,
   () => {
-    test('a deployment moves there and back with everything acknowledged', async () => {
+    test('a deployment is moved there and back with all acknowledged data', async () => {
       const postgres = await createTemporaryDatabase('nothing')
       removers.push(postgres.remove)
       const address = join(folder, 'address')
@@ -160,7 +160,7 @@ describe.skipIf(POSTGRES_MISSING !== null)(
       expect(sameKey.stdout).toBe(logKey)
     }, 120_000)
 
-    test('refuses a database with a heartbeat of any machine', async () => {
+    test('refuses a database with a recent heartbeat from any machine', async () => {
       const postgres = await createTemporaryDatabase()
       removers.push(postgres.remove)
       const address = join(folder, 'address')

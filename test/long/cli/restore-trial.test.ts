@@ -1,4 +1,4 @@
-// `countersign restore --try`: it starts a service from a backup without effects on others, leaves no files, and detects
+// `countersign restore --try`: it starts a service from a backup without effects on other systems, leaves no files, and detects
 // unusable backups.
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
@@ -82,7 +82,7 @@ beforeAll(async () => {
   const whole = join(folder, 'whole')
   expect((await command('backup', '--to', whole, '--with-secrets', '--with-decisions')).code).toBe(0)
   backup = whole
-  // Both lists are due, and the service of the trial becomes the leader at once.
+  // Both lists are due, and the service of the trial becomes the leader immediately.
   backup = changed('due', (copy) =>
     edit(
       copy,
@@ -97,7 +97,7 @@ afterAll(async () => {
   await Promise.all([service?.stop(), source?.stop(true)])
 })
 
-test('a valid backup passes without requests and files', async () => {
+test('a valid backup passes without outbound requests or remaining files', async () => {
   const before = fetched
   const { ok, results, detail } = await attempt(backup)
   expect({ ok, results }).toEqual({
@@ -108,7 +108,7 @@ test('a valid backup passes without requests and files', async () => {
   expect(fetched).toBe(before)
 })
 
-test('a backup without secrets needs those of the deployment, also after a rotation', async () => {
+test('a backup without secrets requires the secrets of the deployment, even after a rotation', async () => {
   const plain = join(folder, 'plain')
   expect((await runCommand(service.dataDirectory, 'backup', '--to', plain)).code).toBe(0)
   const { ok, results } = await attempt(plain, service.dataDirectory)
@@ -128,7 +128,7 @@ test('a backup without secrets needs those of the deployment, also after a rotat
 
 test('changed decisions and damaged keystores are detected', async () => {
   const rewritten = changed('rewritten', (copy) => {
-    // Any worker may have decided.
+    // Any worker may have made the decision.
     for (const slot of readdirSync(join(copy, 'decisions')).filter((name) => /^w\d+$/.test(name))) {
       for (const name of readdirSync(join(copy, 'decisions', slot))) {
         const path = join(copy, 'decisions', slot, name)

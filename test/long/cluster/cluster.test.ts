@@ -83,7 +83,7 @@ clusterTest('the balancer sets missing request ids, and hides health and metrics
   }
 })
 
-clusterTest('a repeated Idempotency-Key has the same response on every node', async () => {
+clusterTest('a repeated Idempotency-Key gets the same response on every node', async () => {
   const answers: string[] = []
   for (const { api } of cluster.nodes) {
     answers.push(JSON.stringify(await attested(api, values(), { 'idempotency-key': 'everywhere' })))
@@ -92,7 +92,7 @@ clusterTest('a repeated Idempotency-Key has the same response on every node', as
 })
 
 clusterTest(
-  'a session of one node is followed on another and through the balancer, and decided on a third',
+  'a session created on one node is followed on another and through the balancer, and decided on a third',
   async () => {
     const session = await register(node(0).api, values(), walletOf('followed'))
     const streams = await Promise.all(
@@ -110,17 +110,20 @@ clusterTest(
   },
 )
 
-clusterTest('a key of one node works on all, and is refused by all within a second of its revocation', async () => {
-  const { key, id } = await issueKey(null)
-  const statusAt = async ({ api }: Node): Promise<number> =>
-    (await attest(api, { ...values(), ATTESTATION_API_KEY: key })).status
-  expect(await Promise.all(cluster.nodes.map(statusAt))).toEqual([200, 200, 200])
-  await onFirst('POST', `/keys/${id}/revoke`, {})
-  const passedMs = await msUntilEverywhere(performance.now(), async (at) => (await statusAt(at)) === 401)
-  expect(passedMs).toBeLessThan(CHANGE_WITHIN_MS)
-})
+clusterTest(
+  'a key created on one node works on all nodes, and all nodes refuse it within a second of its revocation',
+  async () => {
+    const { key, id } = await issueKey(null)
+    const statusAt = async ({ api }: Node): Promise<number> =>
+      (await attest(api, { ...values(), ATTESTATION_API_KEY: key })).status
+    expect(await Promise.all(cluster.nodes.map(statusAt))).toEqual([200, 200, 200])
+    await onFirst('POST', `/keys/${id}/revoke`, {})
+    const passedMs = await msUntilEverywhere(performance.now(), async (at) => (await statusAt(at)) === 401)
+    expect(passedMs).toBeLessThan(CHANGE_WITHIN_MS)
+  },
+)
 
-clusterTest('an activated policy and its rollback apply to all nodes within a second', async () => {
+clusterTest('the activation of a policy and its rollback take effect on all nodes within a second', async () => {
   const policy = `/policies/${values()['POLICY_ID']}`
   const source =
     'name: Demo policy\ndefault: deny\nrules:\n  - id: nobody\n    deny: "true"\n    code: NOBODY\n    message: No.\n'
@@ -137,7 +140,7 @@ clusterTest('an activated policy and its rollback apply to all nodes within a se
 })
 
 clusterTest('a rate limit applies to all nodes together', async () => {
-  // New nodes know the common time only after a heartbeat of each.
+  // New nodes know the common time only after a heartbeat from each node.
   await Bun.sleep(Math.max(0, startedMs + BEAT_MS + 500 - performance.now()))
   const limit = { requests_per_second: 100, burst: 100 }
   const { key } = await issueKey(limit)
@@ -159,7 +162,7 @@ clusterTest('a rate limit applies to all nodes together', async () => {
   expect(allowed).toBeGreaterThan(limit.burst)
 })
 
-clusterTest('the others replace a killed node, whose log is complete after a restart', async () => {
+clusterTest('the other nodes take over from a killed node, whose log is complete after a restart', async () => {
   await node(1).kill()
   for (let count = 0; count < 20; count++) {
     await attested(balancer.api, values(), { 'idempotency-key': `while-one-is-gone-${count}` })

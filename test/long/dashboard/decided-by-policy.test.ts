@@ -1,5 +1,5 @@
-// Automatic decisions of a running service with the template of the documentation, from submission to webhook, and once after
-// a killed process.
+// Automatic decisions of a running service with the template of the documentation, from submission to webhook, and only once if
+// the process is killed.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { until } from '../../support/until.ts'
 
 const SLOW = { limitMs: 60_000 }
 const TEMPLATE = join(import.meta.dir, '../../../docs/policies/people-automatically.yaml')
-/** A card of an invented person (test/documents). */
+/** An identity card of a fictitious person (test/documents). */
 const CARD = readFileSync(join(import.meta.dir, '../../data/zones/card.jpg'))
 const ERIKA = { fullName: 'Erika Mustermann', birthDate: '1974-08-12', country: 'DE' }
 const documents = (portrait: number) => [
@@ -71,7 +71,7 @@ beforeAll(async () => {
   const file = join(folder, 'own.csv')
   writeFileSync(file, 'id,kind,name\np1,person,Ivan Primerov\n')
   await command('screening-list', 'import', 'own', file, '--format', 'csv')
-  // Without a list or a screener, wallets are unknown, and a person would decide.
+  // Without a list or a screener, wallets are unknown, and the decision is left to a reviewer.
   await command('lists', 'create', 'deny')
   policyId = JSON.parse(await command('policy', 'apply', TEMPLATE, '--json')).policy
 })
@@ -80,7 +80,7 @@ afterAll(async () => {
   await receiver.stop()
 })
 
-test('decides only after it is turned on, and then completes a person with passed checks', async () => {
+test('decides only after it is turned on, and then completes the session of a person whose checks passed', async () => {
   const unread = { kind: 'identity-document', content: picture(9), mediaType: 'image/png', fileName: 'other.png' }
   const otto = { fullName: 'Otto Beispiel', birthDate: '1980-01-01', country: 'DE' }
   const before = await submit('before', otto, [unread, ...documents(5).slice(1)])
@@ -150,7 +150,7 @@ test('a replay compares the policy with the decisions of reviewers', async () =>
   const revisions = (await admin('GET', `/policies/${policyId}/revisions`)) as { data: { id: string }[] }
   const { id } = await admin('POST', `/policies/${policyId}/replay`, { revision_id: revisions.data[0]?.id })
   await until(async () => (await admin('GET', `/jobs/${id}`))['state'] === 'done', SLOW)
-  // Only the session that a person rejected.
+  // Only the session that a reviewer rejected.
   expect((await admin('GET', `/jobs/${id}`))['result']).toMatchObject({ sessions: 1, policy_id: policyId })
   expect(await command('policy', 'replay', '1', '--policy', policyId)).toStartWith('1 sessions: ')
   expect(JSON.parse(await command('policy', 'replay', TEMPLATE, '--json'))).toMatchObject({ sessions: 1, left: 1 })

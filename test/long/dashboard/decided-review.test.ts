@@ -1,5 +1,5 @@
-// Automatic decisions in the dashboard: a policy is tried on past sessions and turned on in the settings, and reviews show its
-// decisions and facts.
+// Automatic decisions in the dashboard: a policy is simulated on past sessions and turned on in the settings, and reviews show
+// its decisions and facts.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
 import { createPeople, type People } from '../../dashboard/support/people.ts'
@@ -32,7 +32,7 @@ useDashboard(async (started) => {
 const fields = (fullName: string, birthDate: string) => ({ fullName, birthDate, country: 'CH' })
 
 describe.skipIf(CHROMIUM === null)('automatic decisions (need Chromium)', () => {
-  test('are tried, turned on, and shown in reviews', async () => {
+  test('are simulated, turned on, and shown in reviews', async () => {
     const past = await people.submit({ name: 'otto', fields: fields('Otto Beispiel', '1980-01-01'), documents: [] })
     const session = (await dashboard.admin('GET', `/organizations/demo/sessions/${past}`)) as { sequence: number }
     const rejection = { status: 'rejected', sequence: session.sequence, private_comment: 'not him' }

@@ -96,7 +96,7 @@ const proofOf = async (page: Page, save: Locator): Promise<string> => {
 const logKey = async (): Promise<string> => (await runCommand(dashboard.service.dataDirectory, 'proof', 'key')).stdout
 
 describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
-  test('show the first request, search decisions, and export them', async () => {
+  test('show a sample request, and search and export decisions', async () => {
     const page = await dashboard.enter('/o/demo/decisions')
     await page.getByText('No decisions yet').waitFor()
     await page.getByText('/v2/attestation').waitFor()
@@ -183,7 +183,7 @@ describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { level: 1, name: /^(Compliant|Denied) by/ }).waitFor()
     expect(page.url()).toEndWith(String(denied?.uuid))
-    // Texts of the policy are not markup.
+    // Texts of the policy are not interpreted as markup.
     await page.getByText(MARKUP, { exact: true }).waitFor()
     await page.getByText('Gate <i>', { exact: true }).waitFor()
     await page.getByText('Nothing: denials aren’t signed.').waitFor()
@@ -230,7 +230,7 @@ describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Rebuild index' }).click()
     await page.getByText('Rebuilding the search index').waitFor()
     await page.getByText('Up to date').waitFor()
-    // All decisions, also the newest.
+    // All decisions, including the newest.
     await indexed(before + 1, `&wallet=${WALLET}`)
 
     // A changed line is detected by the next line and by a verification of the log.

@@ -11,7 +11,7 @@ import { CHROMIUM } from '../../support/browser/chromium.ts'
 import { until } from '../../support/until.ts'
 
 setDefaultTimeout(60_000)
-/** A card of an invented person (test/documents). */
+/** An identity card of a fictitious person (test/documents). */
 const CARD = readFileSync(join(import.meta.dir, '../../data/zones/card.jpg'))
 const ERIKA = { fullName: 'Erika Mustermann', birthDate: '1974-08-12', country: 'DE' }
 
@@ -32,7 +32,7 @@ const documentsWith = (content: Uint8Array, portrait: number) => [
 ]
 
 describe.skipIf(CHROMIUM === null)('the checks of a session (need Chromium)', () => {
-  test('compare the entries with the document', async () => {
+  test('compare the submitted data with the document', async () => {
     const first = await people.submit({ name: 'erika', fields: ERIKA, documents: documentsWith(CARD, 2) })
     const page = await dashboard.enter(`/o/demo/reviews/${first}`)
     const compared = page.getByRole('table', { name: 'Entered data and document data' })
@@ -73,7 +73,7 @@ describe.skipIf(CHROMIUM === null)('the checks of a session (need Chromium)', ()
     expect(session.status).toBe('submitted')
   })
 
-  test('show a hit of a name, which must be cleared with a reason before the session is completed', async () => {
+  test('show a name hit, which must be cleared with a reason before the session is completed', async () => {
     const { dataDirectory } = dashboard.service
     const file = join(dataDirectory, 'own.csv')
     writeFileSync(file, 'id,kind,name,birth_dates,countries\np1,person,Ivan Petrovich Primerov,1966-04-28,RU\n')
@@ -135,7 +135,7 @@ describe.skipIf(CHROMIUM === null)('the checks of a session (need Chromium)', ()
     expect(((await complete()) as { status: string }).status).toBe('completed')
   })
 
-  test('show a hit of a wallet, which is decided like that of a name', async () => {
+  test('show a wallet hit, which is decided like a name hit', async () => {
     const { dataDirectory } = dashboard.service
     const { address } = evmAccount('mallory')
     const file = join(dataDirectory, 'wallets.csv')

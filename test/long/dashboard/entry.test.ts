@@ -42,7 +42,7 @@ const enter = async (): Promise<Page> => {
   return page
 }
 
-/** Makes the last confirmation of all sessions old. */
+/** Backdates the last confirmation of all sessions. */
 const forgetConfirmations = (): void => {
   const database = new Database(join(dashboard.service.dataDirectory, 'countersign.db'))
   database.run('PRAGMA busy_timeout = 5000')
@@ -52,7 +52,7 @@ const forgetConfirmations = (): void => {
 
 const confirmation = (page: Page) => page.getByRole('dialog', { name: 'Confirm your identity' })
 
-/** Returns the code of an authenticator app, some steps of 30 seconds from now. */
+/** Returns the code of an authenticator app, a number of 30-second steps from now. */
 const codeOf = (secret: string, stepsAhead: number): string =>
   hotp(decodeBase32(secret), totpStep(Date.now() / 1000) + stepsAhead)
 
@@ -81,7 +81,7 @@ describe.skipIf(CHROMIUM === null)('sign-in (needs Chromium)', () => {
     await heading(again, 'This link does not work')
   })
 
-  test('works with a password, and sign-out ends every tab', async () => {
+  test('works with a password, and signing out affects every tab', async () => {
     const page = await dashboard.visit('/o/demo/keys')
     await heading(page, 'Sign in')
     expect(await page.getByText('No account yet').count()).toBe(0)
@@ -99,7 +99,7 @@ describe.skipIf(CHROMIUM === null)('sign-in (needs Chromium)', () => {
     await heading(tab, 'Sign in')
   })
 
-  test('offline sign-out empties the page and reports that the session may still be valid', async () => {
+  test('and signing out offline clears the page and reports that the session may still be valid', async () => {
     const page = await enter()
     await page.context().setOffline(true)
     await page.getByRole('button', { name: /^Your account/ }).click()
@@ -112,7 +112,7 @@ describe.skipIf(CHROMIUM === null)('sign-in (needs Chromium)', () => {
     await heading(page, 'Sign in')
   })
 
-  test('after an expired session keeps the entries of a form', async () => {
+  test('after an expired session keeps unsaved form input', async () => {
     const page = await enter()
     await page.goto(`${dashboard.url}/o/demo/keys`)
     await page.getByRole('button', { name: 'Create key' }).click()
@@ -129,7 +129,7 @@ describe.skipIf(CHROMIUM === null)('sign-in (needs Chromium)', () => {
     await page.getByText('Shown only once').waitFor()
   })
 
-  test('works with a passkey, which is both factors', async () => {
+  test('works with a passkey, which counts as both factors', async () => {
     const page = await enter()
     const debug = await page.context().newCDPSession(page)
     await debug.send('WebAuthn.enable')

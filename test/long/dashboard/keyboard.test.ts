@@ -57,7 +57,7 @@ describe.skipIf(CHROMIUM === null)('with the keyboard only (needs Chromium)', ()
     await until(async () => (await focused(page)) === 'Filter')
   })
 
-  test('the verification page is changed with a preview', async () => {
+  test('the verification page is customized with a preview', async () => {
     await dashboard.asAdmin('POST', '/organizations', { slug: 'by-keys', name: 'By Keys' })
     const page = await dashboard.enter('/o/by-keys')
     await page.keyboard.press('Control+k')
@@ -123,7 +123,7 @@ describe.skipIf(CHROMIUM === null)('with the keyboard only (needs Chromium)', ()
       .split('\r\n')
     expect(lines).toHaveLength(2)
     expect(lines[1]).toContain('project.create')
-    // The remaining entry opens and closes.
+    // The remaining entry can be expanded and collapsed.
     await pressEnterOn(page, /^project\.create$/)
     const dialog = page.getByRole('dialog')
     await dialog.getByText(project).first().waitFor()

@@ -1,4 +1,4 @@
-// The live page of the dashboard: decisions, the size of the pool, and charts with keyboard access and tables.
+// The live page of the dashboard: decisions, the size of the pool, and charts with keyboard access and data tables.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Dashboard, startDashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
 import { accessible } from '../../support/browser/accessible.ts'
@@ -7,7 +7,7 @@ import { CHROMIUM } from '../../support/browser/chromium.ts'
 setDefaultTimeout(120_000)
 const WALLET = '0x52908400098527886E0F7030069857D2E4169EE7'
 const DENIED = '0x000000000000000000000000000000000000dEaD'
-/** Text of a second with a denial. */
+/** Tooltip text of a second with a denial. */
 const DECIDED = /denied (?!0\/s)/
 let dashboard: Dashboard
 
@@ -19,7 +19,7 @@ const attest = (from: string, chain = 'base'): Promise<Response> =>
   dashboard.service.attest({ from, chain, verification_hash: dashboard.service.quickstart['VERIFICATION_HASH'] })
 
 describe.skipIf(CHROMIUM === null)('the live page (needs Chromium)', () => {
-  test('shows a request without decisions, then decisions, and resizes the pool', async () => {
+  test('shows a sample request before the first decision, then decisions, and resizes the pool', async () => {
     const page = await dashboard.enter('/live')
     await page.getByText('No decisions yet').waitFor()
     const command = await page.locator('.code-block code').textContent()

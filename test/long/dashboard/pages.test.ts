@@ -1,4 +1,4 @@
-// Every page of the dashboard: accessibility in light and dark, width on desktops and phones, and names with markup.
+// Every page of the dashboard: accessibility in light and dark mode, width on desktops and phones, and names with markup.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { PAGES } from '../../../src/dashboard/page/pages.ts'
@@ -50,7 +50,7 @@ const harmless = async (page: Page): Promise<void> => {
   expect(await page.locator('img[src="x"]').count()).toBe(0)
 }
 
-/** Pages whose parameters are known here; other tests open the rest. */
+/** Pages whose parameters this test knows; other tests open the rest. */
 const KNOWN = ['organization', 'list', 'project', 'policy']
 const OPENED = PAGES.filter(({ path }) =>
   [...path.matchAll(/\{(\w+)\}/g)].every(([, name = '']) => KNOWN.includes(name)),
@@ -71,7 +71,7 @@ describe.skipIf(CHROMIUM === null)('every page (needs Chromium)', () => {
       await page.locator('h1:not(:has-text("No such"))').waitFor()
       await page.locator('.loading').first().waitFor({ state: 'detached' })
       await accessible(page)
-      // Elements of wide windows, in dark colors.
+      // Elements of wide windows, in dark mode.
       expect(await seriousFindings(page, COLOURS)).toEqual([])
       await harmless(page)
       expect({ path, title: await page.title() }).not.toMatchObject({ title: 'Countersign' })

@@ -1,4 +1,4 @@
-// Policies in the dashboard: from a template to the first attestation, errors in the editor, and trials, shadow mode and
+// Policies in the dashboard: from a template to the first attestation, errors in the editor, and simulations, shadow mode and
 // replays of a revision before it is live and after a rollback.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
@@ -32,7 +32,7 @@ const append = async (page: Page, text: string): Promise<void> => {
 }
 
 describe.skipIf(CHROMIUM === null)('the policy pages (need Chromium)', () => {
-  test('lead from a template to the first attestation by a new policy', async () => {
+  test('lead from a template to the first attestation under a new policy', async () => {
     const page = await dashboard.enter('/o/demo/policies')
     await page.getByRole('link', { name: 'Demo policy' }).waitFor()
     await accessible(page)
@@ -108,7 +108,7 @@ describe.skipIf(CHROMIUM === null)('the policy pages (need Chromium)', () => {
     await page.locator('.cm-activeLine', { hasText: '# the last comment' }).waitFor()
   })
 
-  test('show errors at their lines, and complete facts', async () => {
+  test('show errors at their lines, and autocomplete facts', async () => {
     const page = await dashboard.enter('/o/demo/policies')
     await page.getByRole('link', { name: 'Demo policy' }).click()
     await page.getByText('No problems').waitFor()

@@ -1,4 +1,4 @@
-// The API reference in a browser: accessibility on phones and desktops in light and dark, no requests to other hosts, copied
+// The API reference in a browser: accessibility on phones and desktops in light and dark mode, no requests to other hosts, copied
 // calls, and the filter of the contents.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
@@ -59,7 +59,7 @@ describe.skipIf(CHROMIUM === null)('the API reference (needs Chromium)', () => {
     ['desktop', DESKTOP],
   ] as const) {
     for (const colorScheme of ['light', 'dark'] as const) {
-      test(`is accessible on a ${device} in ${colorScheme}`, async () => {
+      test(`is accessible on a ${device} in ${colorScheme} mode`, async () => {
         const { context, page, foreign, complaints } = await browser.open(url, { ...options, colorScheme })
         await page.goto(`${url}/docs/attestation`)
         expect(await seriousFindings(page)).toEqual([])

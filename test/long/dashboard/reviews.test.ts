@@ -69,7 +69,7 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     await page.getByRole('row').nth(2).waitFor()
     await page.getByRole('link', { name: 'Reviews 2 waiting' }).waitFor()
     await accessible(page)
-    // On a phone, rows are short, and filters are in one line.
+    // On a phone, rows are short, and filters fit on one line.
     await page.setViewportSize({ width: 390, height: 844 })
     expect((await page.getByRole('row').nth(1).boundingBox())?.height).toBeLessThan(100)
     const filters = await page.locator('.chips .field').all()
@@ -116,7 +116,7 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     await page.getByLabel('Type').selectOption('')
     await page.getByRole('row').nth(2).waitFor()
 
-    // The session that waits longest, with entries and uploads side by side.
+    // The session that has waited longest, with entries and uploads side by side.
     const documentReads: string[] = []
     page.on('request', (request) => {
       if (request.url().includes('/evidence/documents/')) documentReads.push(request.url())
@@ -180,7 +180,7 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     await pressed(page, 'k')
     await page.getByText('1 of 2').waitFor()
 
-    // Sent back with an editable reason and the required corrections.
+    // Sends the session back with an editable reason and the required corrections.
     await pressed(page, 'r')
     await page.getByLabel('Reason').selectOption('Portrait: face not visible')
     const comment = page.getByLabel('Message to the person')
@@ -276,7 +276,7 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     await page.getByRole('link', { name: 'People only' }).waitFor({ state: 'detached' })
   })
 
-  test('report concurrent changes, take over, revoke and erase', async () => {
+  test('report concurrent changes, and support takeover, revocation and erasure', async () => {
     const [id, other] = [await people.submit({ name: 'Joan Clarke' }), await people.submit({ name: 'Mary Somerville' })]
     const page = await dashboard.enter(`/o/demo/reviews/${id}`)
     await page.getByRole('img', { name: /Portrait/ }).waitFor()
@@ -329,7 +329,7 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     const evidence = await dashboard.admin('GET', `/organizations/demo/sessions/${id}/evidence`)
     expect(evidence).toMatchObject({ documents: [], fields: [] })
 
-    // An assignment prevents decisions of others, whose comment is restored after they take over.
+    // An assignment prevents decisions by others, whose comments are restored after they take over.
     await page.goto(`${dashboard.url}/o/demo/reviews/${other}`)
     await page.getByText('Unassigned').waitFor()
     await page.getByRole('button', { name: /^Send back/ }).click()

@@ -12,7 +12,7 @@ useDashboard((started) => {
 })
 
 describe.skipIf(CHROMIUM === null)('a required second factor (needs Chromium)', () => {
-  test('is turned on only by an account with one, and redirects the others to the account page', async () => {
+  test('can be turned on only by an account with a second factor, and redirects other accounts to the account page', async () => {
     const page = await dashboard.enter('/accounts')
     const everywhere = page.getByLabel('Require one-time codes or a passkey for all accounts')
     await everywhere.click({ force: true })

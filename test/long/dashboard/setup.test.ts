@@ -106,7 +106,7 @@ describe.skipIf(CHROMIUM === null)('the setup (needs Chromium)', () => {
     await page.getByRole('heading', { level: 1, name: 'Acme' }).waitFor()
   })
 
-  test('shows errors of an organization and a project at their fields', async () => {
+  test('shows errors in the fields of an organization and a project', async () => {
     const page = await dashboard.enter('/organizations?new=1')
     await page.getByLabel('Name', { exact: true }).fill('Demo Exchange')
     expect(await page.getByLabel('Slug').inputValue()).toBe('demo-exchange')
@@ -170,7 +170,7 @@ describe.skipIf(CHROMIUM === null)('the setup (needs Chromium)', () => {
     expect(await rows.count()).toBe(1)
   })
 
-  test('shows the first decision at once, and its response until the user leaves the page', async () => {
+  test('shows the first decision immediately, and its response until the user leaves the page', async () => {
     await dashboard.asAdmin('POST', '/organizations', { slug: 'fresh', name: 'Fresh' })
     const page = await dashboard.enter('/o/fresh')
     const step = page.locator('.step').filter({ hasText: 'Request an attestation' })

@@ -42,7 +42,7 @@ afterAll(() => outside?.stop(true))
 const OWN = '/o/demo/approvals'
 const SHARED = '/approvals'
 const NEEDED = 'This change needs approval'
-/** The navigation link with one waiting approval. */
+/** The navigation link with one pending approval. */
 const waitingAt = (page: Page, path: string) => page.locator(`.sidebar a[href="${path}"]`, { hasText: '1 waiting' })
 
 describe.skipIf(CHROMIUM === null)('operations (need Chromium)', () => {
@@ -212,7 +212,7 @@ describe.skipIf(CHROMIUM === null)('operations (need Chromium)', () => {
     })
   })
 
-  test('a verification service has a path for its webhooks and a secret that is not shown', async () => {
+  test('a verification service has a path for its webhooks, and a secret that is not shown', async () => {
     const page = await dashboard.enter('/o/demo/webhooks')
     await page.getByRole('button', { name: 'Add endpoint' }).first().click()
     await page.getByLabel('URL').fill('http://127.0.0.1:9/decides')
@@ -238,7 +238,7 @@ describe.skipIf(CHROMIUM === null)('operations (need Chromium)', () => {
     await accessible(page)
   })
 
-  test('a minimum age is set for all levels and for one, and an invalid age is refused at its field', async () => {
+  test('a minimum age is set for all levels and for one, and an invalid age is reported at its field', async () => {
     const page = await dashboard.enter('/o/demo/settings?tab=checks#minimum-age')
     await page.getByLabel('All levels').fill('18')
     await page.getByRole('spinbutton', { name: 'Enhanced' }).fill('200')
@@ -297,7 +297,7 @@ describe.skipIf(CHROMIUM === null)('operations (need Chromium)', () => {
     await requester.goto(`${dashboard.url}/o/demo/policies/${policy.id}`)
     await requester.getByRole('button', { name: 'Make revision 1 live' }).click()
     await requester.getByRole('button', { name: 'Make live', exact: true }).click()
-    // After a cancellation, no approval waits.
+    // After a cancellation, no approval is pending.
     await requester.getByRole('dialog', { name: NEEDED }).getByRole('button', { name: 'Cancel' }).click()
     await requester.getByText('Approval was not requested').waitFor()
     expect(await dashboard.asAdmin('GET', '/organizations/demo/approvals')).toMatchObject({ data: [] })
@@ -364,7 +364,7 @@ describe.skipIf(CHROMIUM === null)('operations (need Chromium)', () => {
     expect(data.filter(({ kind, status }) => kind === 'secp256k1' && status === 'active')).toHaveLength(2)
   })
 
-  test('changes of any page can require approval, and overrides are displayed', async () => {
+  test('changes on any page can require approval, and overrides are displayed', async () => {
     const requester = await hedy.enter('/o/demo/lists')
     await requester.getByRole('button', { name: 'Create list' }).first().click()
     await requester.getByLabel('Name').fill('partners')

@@ -1,4 +1,4 @@
-// The dashboard of a service without modules, which shows and requests nothing of a module. A response with 404 would be an
+// The dashboard of a service without modules, which neither shows nor requests parts of modules. A response with 404 would be an
 // error of the browser.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
@@ -42,7 +42,7 @@ const headingsOf = async (page: Page, path: string): Promise<readonly string[]> 
 }
 
 describe.skipIf(CHROMIUM === null)('without any module, the dashboard (needs Chromium)', () => {
-  test('requests nothing of a module on any page', async () => {
+  test('sends no requests to modules on any page', async () => {
     const isKnown = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].every(([, name = '']) => name in params)
     const known = PAGES.filter(({ path, module }) => module === null && isKnown(path))
     expect(known.length).toBeGreaterThan(20)
@@ -50,7 +50,7 @@ describe.skipIf(CHROMIUM === null)('without any module, the dashboard (needs Chr
     for (const { path } of known) await headingsOf(page, pathFor(path, params))
   })
 
-  test('has settings and reviews without their parts', async () => {
+  test('shows settings and reviews without the parts of modules', async () => {
     const page = await dashboard.enter('/')
     expect(await headingsOf(page, '/o/demo/settings')).toContain('Shared verifications')
     const tabs = page.getByRole('navigation', { name: 'Settings' }).getByRole('link')
@@ -60,7 +60,7 @@ describe.skipIf(CHROMIUM === null)('without any module, the dashboard (needs Chr
     expect(review.filter((title) => /Sanctions|policy/.test(title))).toEqual([])
   })
 
-  test('has no page, filter, column or command of a module', async () => {
+  test('shows no page, filter, column or command of a module', async () => {
     const queue = await dashboard.enter('/o/demo/reviews')
     await queue.getByLabel('Level').waitFor()
     await queue.getByRole('columnheader', { name: 'Level' }).waitFor()

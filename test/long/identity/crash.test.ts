@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { runKillRounds } from '../../identity/kill-rounds.ts'
 
-test('kill -9 loses no acknowledged change, and duplicates none', async () => {
+test('kill -9 neither loses nor duplicates acknowledged changes', async () => {
   const rounds: number[] = []
   const changes = await runKillRounds(2, (round) => rounds.push(round))
   expect(rounds).toEqual([1, 2])

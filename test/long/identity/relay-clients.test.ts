@@ -60,7 +60,7 @@ const cuttable = (source: ReadableStream<Uint8Array> | null) => {
 const startRelay = () => {
   const [identityUrl, apiKey] = [value('IDENTITY_URL'), value('IDENTITY_API_KEY')]
   const answer = createRelay({ identityUrl, apiKey, mayFollow: () => true })
-  /** `Last-Event-ID` of each requested stream; null without one. */
+  /** `Last-Event-ID` of each requested stream; null if the header is absent. */
   const requested: (string | null)[] = []
   const open = new Set<() => void>()
   const server = Bun.serve({
@@ -123,7 +123,7 @@ describe.skipIf(CHROMIUM === null)('a browser (needs Chromium)', () => {
     afterAll(() => browser.stop())
   }
 
-  test('follows a session to its end through an interrupted connection', async () => {
+  test('follows a session to its end despite an interrupted connection', async () => {
     const sessionId = await register()
     const { context, page, foreign } = await browser.open(relay.url.slice(0, -1))
     const seen = (): Promise<[string, string][]> => page.evaluate('window.seen')
@@ -132,7 +132,7 @@ describe.skipIf(CHROMIUM === null)('a browser (needs Chromium)', () => {
     await decide(sessionId, 'retry')
     await until(async () => (await seen()).length === 2, { what: 'the second event' })
     relay.cut()
-    // Decided while no client is connected.
+    // Decides the session while no client is connected.
     await decide(sessionId, 'completed', '--override')
     await until(async () => (await seen()).at(-1)?.[1] === 'completed', { what: 'the last event' })
     const events = await seen()

@@ -142,7 +142,7 @@ describe.skipIf(WITHOUT_SHIM !== '')(`a service with attester keys in a token${W
     expect(stderr).toContain('the token has no ed25519 key pkcs11:object=evm')
   })
 
-  test('returns 503 while the token is removed, and signs when it is back', async () => {
+  test('returns 503 while the token is removed, and signs when the token is back', async () => {
     shim.trouble('gone')
     const refused = await attest()
     expect(refused.status).toBe(503)
@@ -155,14 +155,14 @@ describe.skipIf(WITHOUT_SHIM !== '')(`a service with attester keys in a token${W
     expect(await attesterOf(await attest())).toBe(address)
   })
 
-  test('returns 503 for an invalid signature of the token', async () => {
+  test('returns 503 for an invalid signature from the token', async () => {
     shim.trouble('lying')
     expect((await attest()).status).toBe(503)
     shim.trouble('')
     await until(async () => (await attest()).status === 200)
   })
 
-  test('waits a bounded time for a token that hangs, and signs with other keys', async () => {
+  test('waits for a limited time for a token that hangs, and signs with other keys', async () => {
     const restarts = (): number => service.output().stderr.split('worker lost').length
     const before = restarts()
     shim.trouble('hung')
@@ -172,7 +172,7 @@ describe.skipIf(WITHOUT_SHIM !== '')(`a service with attester keys in a token${W
     // The thread of the token hangs: later requests do not wait for it, and the worker is not replaced.
     const stuckMs = performance.now()
     const answers = await Promise.all(Array.from({ length: 20 }, () => attest()))
-    // Otherwise each request would wait half of the time.
+    // Otherwise each request would wait for half of the time limit.
     expect(performance.now() - stuckMs).toBeLessThan(6 * HANG_MS)
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 503))
     expect(await attesterOf(await attest('solana'))).toBe(service.quickstart['SOLANA_ATTESTER'] ?? '')
@@ -222,7 +222,7 @@ describe.skipIf(WITHOUT_SHIM !== '')(`a service with attester keys in a token${W
     expect(await refusedStart({ COUNTERSIGN_PKCS11_TOKEN: '' })).toContain('or none of them')
     hsm.tool('--delete-object', '--type', 'privkey', '--id', '01')
     expect(await refusedStart({})).toContain(`could not use the key of attester ${address} in the hardware token`)
-    // The PIN is in no output.
+    // No output contains the PIN.
     expect(service.output().stderr + service.output().stdout).not.toContain(readFileSync(pinFile, 'utf8').trim())
   })
 })

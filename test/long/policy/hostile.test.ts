@@ -1,4 +1,4 @@
-// The CPU time of the costliest policies that the limits allow, and of random ones, on slow requests: at most 5 ms, also for
+// The CPU time of the costliest policies that the limits allow, and of random policies, on slow requests: at most 5 ms, also for
 // the first compilation and evaluation of a thread. The best of several runs counts, without other work of the machine.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -18,7 +18,7 @@ import { threadMs } from '../../policy/thread-time.ts'
 const LIMIT_MS = 5
 const WARM_UP = 20
 const RUNS = 10
-/** Most threads that are tried, because time that the host of a virtual machine takes counts as that of the thread. */
+/** Maximum number of threads to try, because CPU time that the host takes from a virtual machine counts as time of the thread. */
 const THREADS = 40
 
 const HEAD = `name: P
@@ -38,7 +38,7 @@ const compile = (expression: string, count: number): CompiledPolicy | null => {
   }
 }
 
-/** Returns the most rules with this expression that a policy can have; null if one is refused. */
+/** Returns the maximum number of rules with this expression in a policy; null if a single rule is refused. */
 const countThatFits = (expression: string): number | null => {
   if (compile(expression, 1) === null) return null
   let [fits, tooMany] = [1, POLICY_LIMITS.rules + 1]
@@ -134,7 +134,7 @@ describe('the costliest policies are refused or take at most 5 ms', () => {
     ['times', `${numbers(100)}.exists(x, request.time + duration("1h") < request.time - duration("2h"))`],
     ['times in a zone', `${numbers(120)}.exists(x, request.time.getHours("Europe/Zurich") == 50 || x == 500)`],
     ['members of an array', 'call.args.accounts.exists(a, a == target.address && a == wallet.address)'],
-    ['look-ups of an array', 'call.args.accounts.exists(a, in_list(a, "a"))'],
+    ['lookups in an array', 'call.args.accounts.exists(a, in_list(a, "a"))'],
     ['sums over an array', 'call.args.amounts.exists(a, a * a / 3 + 1 == 7)'],
     ['a mapped array', 'call.args.amounts.map(a, a + 1).filter(a, a > 2).size() == 1'],
     ['a long text', 'call.args.text.contains("b")'],

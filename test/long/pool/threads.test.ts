@@ -21,7 +21,7 @@ describe('a worker that exits with jobs in flight', () => {
     ['fault:reject', 'after a floating rejection'],
     ['fault:exit', 'with process.exit'],
   ] as const) {
-    test(`${name}: the job fails after its second worker, and all others succeed`, async () => {
+    test(`${name}: the job fails after its second lost worker, and all others succeed`, async () => {
       const { threads, answers } = await withFault(fault)
       const { all, decided } = await expectSound(threads, answers)
       all.forEach((settled, number) => {
@@ -41,7 +41,7 @@ describe('a worker that hangs', () => {
     ['fault:loop', 'in a loop'],
     ['fault:wait-forever', 'waiting for a lock'],
   ] as const) {
-    test(`${name}: it is replaced, the job fails after its second worker, and all others succeed`, async () => {
+    test(`${name}: it is replaced, the job fails after its second lost worker, and all others succeed`, async () => {
       const { threads, answers } = await withFault(fault, 10, { limits: { hangMs: 300 } })
       const { all } = await expectSound(threads, answers)
       expect(all.map(({ code }) => code)).toEqual(all.map((_, number) => (number === 5 ? 'INTERNAL' : null)))
@@ -118,7 +118,7 @@ describe('a worker that hangs', () => {
 })
 
 describe('the deadline', () => {
-  test('passes while a worker hangs: the job fails with 408, without a signature and a record', async () => {
+  test('passes while a worker hangs: the job fails with 408, without a signature or a record', async () => {
     const threads = await startThreadPool({ attesters, workers: 1, limits: { hangMs: 60_000 } })
     const held = threads.submit(0, { requestId: 'fault:gate', deadlineMs: deadlineIn(700) })
     await threads.gate.arrived(1)

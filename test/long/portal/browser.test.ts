@@ -110,7 +110,7 @@ const send = async (page: Page): Promise<void> => {
 }
 
 describe.skipIf(CHROMIUM === null)('the page in a browser (needs Chromium)', () => {
-  test('leads a person from the link to the result', async () => {
+  test('guides a person from the link to the result', async () => {
     const { page, sessionId, link } = await begin({ originUrl: ORIGIN_URL })
     expect(page.url()).toBe(`${host.url}/s/${sessionId}`)
     expect(await page.title()).toBe('Acme Exchange asks you to verify your identity')
@@ -156,7 +156,7 @@ describe.skipIf(CHROMIUM === null)('the page in a browser (needs Chromium)', () 
     await sendDocument(page, 'identity-document', picture)
     await goOn(page)
     await page.getByText('Still needed: photo of you.').waitFor()
-    // A file of an unsupported type neither waits nor can be retried; another file replaces it.
+    // A file of an unsupported type is neither queued nor retried; another file replaces it.
     const portrait = page.locator('.document-card').nth(1)
     await page
       .locator('input[data-kind="portrait"]')
@@ -191,12 +191,12 @@ describe.skipIf(CHROMIUM === null)('the page in a browser (needs Chromium)', () 
     await back.waitFor()
     await accessible(page)
     expect((await host.find(sessionId)).session.consentedAtSeconds).not.toBeNull()
-    // The link again in this browser.
+    // Opens the link again in this browser.
     await page.goto(link)
     await heading(page, 'You are verified')
   })
 
-  test('shows an error above the buttons of a phone, also the second time', async () => {
+  test('shows an error above the buttons on a phone, even if it occurs again', async () => {
     const { page } = await begin({}, PHONE)
     await page.getByRole('button', { name: 'Start' }).click()
     const error = page.getByText('Please choose one of the two.')
@@ -235,7 +235,7 @@ describe.skipIf(CHROMIUM === null)('the page in a browser (needs Chromium)', () 
     await page.getByRole('button', { name: `Remove ${picture.name}` }).waitFor()
   })
 
-  test('leads a business to a rejection, on a phone with dark colors', async () => {
+  test('guides a business to a rejection, on a phone in dark mode', async () => {
     const strict = await host.createOrganization('strict', '<b>Strict</b> & Söhne', 3)
     // A color with little contrast on a dark background.
     await host.store.organizationBrands.set(strict.id, { color: '#0a7d5a' })
@@ -312,7 +312,7 @@ describe.skipIf(CHROMIUM === null)('the page in a browser (needs Chromium)', () 
   })
 
   test('accepts only the wallet of a session that has one', async () => {
-    // An account of no other session, because its session would be reused.
+    // An account that no other session uses, because that session would be reused.
     const account = evmAccount('locked')
     const rabby: Injected = { kind: 'evm', name: 'Rabby', accounts: [evmAccount('2'), account] }
     const { page } = await begin({ walletAddress: account.address }, DESKTOP, [METAMASK, rabby, PHANTOM])
@@ -364,7 +364,7 @@ describe.skipIf(CHROMIUM === null)('the page in a browser (needs Chromium)', () 
     expect(again).toBe('proof-invalid')
   })
 
-  test('accepts twenty wallets, but not another from an outdated tab', async () => {
+  test('accepts twenty wallets, but no further wallet from an outdated tab', async () => {
     const { page, sessionId, watched } = await begin()
     await agree(page)
     const { organizationId } = (await host.find(sessionId)).session
@@ -410,7 +410,7 @@ describe.skipIf(CHROMIUM === null)('the page in a browser (needs Chromium)', () 
     await sendDocument(page, 'identity-document', picture)
     await page.reload()
     await page.getByText('passport.png').waitFor()
-    // Back and forward in the browser, and no way past a missing document.
+    // Navigates back and forward in the browser; a missing document cannot be skipped.
     await page.goBack()
     await heading(page, 'About you')
     expect(await page.getByLabel('Full name').inputValue()).toBe('Ada Byron King')

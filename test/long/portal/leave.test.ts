@@ -32,7 +32,7 @@ describe.skipIf(CHROMIUM === null)('a shared device (needs Chromium)', () => {
   const storedText = (page: Page): Promise<string> =>
     page.evaluate(() => JSON.stringify([{ ...sessionStorage }, Object.keys({ ...localStorage })]))
 
-  test('keeps entries over a reload until they are sent, and then deletes them', async () => {
+  test('keeps entries across a reload until they are sent, and then deletes them', async () => {
     const { context, page } = await openDraft()
     await page.reload()
     expect(await storedText(page)).toContain('Ada Byron King')
@@ -40,7 +40,7 @@ describe.skipIf(CHROMIUM === null)('a shared device (needs Chromium)', () => {
     await goOn(page)
     await heading(page, 'Your documents')
     expect(await storedText(page)).not.toContain('Ada')
-    // Entries after going back are deleted after a reload, because the step is complete.
+    // Entries made after going back are deleted by a reload, because the step is complete.
     await page.getByRole('button', { name: 'Back' }).click()
     await page.getByLabel('Full name').fill('Ada King')
     expect(await storedText(page)).toContain('Ada King')

@@ -8,7 +8,7 @@ import { startService } from '../../service/start-service.ts'
 import { newFolder } from '../../support/folder.ts'
 import { until } from '../../support/until.ts'
 
-test('verify and the next start detect deleted entries at the end', async () => {
+test('verify and the next startup detect that the newest entries were deleted', async () => {
   const dataDirectory = newFolder()
   const command = (...words: string[]) => runCountersign({ COUNTERSIGN_DATA_DIR: dataDirectory }, ...words)
   const head = join(dataDirectory, 'audit.checkpoint')
@@ -44,7 +44,7 @@ test('verify and the next start detect deleted entries at the end', async () => 
   await service.stop()
 }, 120_000)
 
-test('a signed head covers the last entry before a stop', async () => {
+test('a signed head covers the last entry before shutdown', async () => {
   const dataDirectory = newFolder()
   const command = (...words: string[]) => runCountersign({ COUNTERSIGN_DATA_DIR: dataDirectory }, ...words)
   const head = join(dataDirectory, 'audit.checkpoint')

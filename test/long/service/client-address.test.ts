@@ -24,7 +24,7 @@ const addressesOf = async (trusted: string, forwarded: readonly (string | null)[
   }
 }
 
-test('the audit log has the client address of trusted proxies only', async () => {
+test('the audit log takes the client address only from trusted proxies', async () => {
   const chain = '203.0.113.9, 198.51.100.7'
   expect(await addressesOf('127.0.0.1', [chain, null])).toEqual(['198.51.100.7', ''])
   expect(await addressesOf('127.0.0.1,198.51.100.0/24', [chain])).toEqual(['203.0.113.9'])

@@ -1,5 +1,5 @@
-// Evidence and webhooks of a running service: a session that an outside service decides, and rotations of the evidence key.
-// Secrets and personal data are in no log and no file.
+// Evidence and webhooks of a running service: a session that an external service decides, and rotations of the evidence key.
+// No log and no file contains secrets or personal data.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -100,7 +100,7 @@ const call = (path: string, body?: object): Promise<Response> =>
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
 
-describe('a session that an outside service decides', () => {
+describe('a session that an external service decides', () => {
   let sessionId: string
 
   test('is submitted, decided by a signed result, and reported by webhooks', async () => {
@@ -183,7 +183,7 @@ describe('a session that an outside service decides', () => {
     expect(await (await call(`/api/v1/status/individual/${sessionId}`)).json()).toMatchObject({ status: 'completed' })
   }, 30_000)
 
-  test('has deliveries that commands show and resend', async () => {
+  test('has webhook deliveries that commands show and resend', async () => {
     const { data: deliveries } = await command('webhook-message', 'list', '--json')
     expect(deliveries.every(({ state }: { state: string }) => state === 'delivered')).toBe(true)
     const metrics = await (await fetch(`${service.url}/metrics`)).text()
@@ -223,7 +223,7 @@ describe('a session that an outside service decides', () => {
     expect(await (await send(signature)).json()).toEqual({ applied: false, ignored: 'other-session' })
   }, 30_000)
 
-  test('leaves no secret or personal data in a log, or unencrypted on the disk', async () => {
+  test('leaves no secrets or personal data in logs, or unencrypted on disk', async () => {
     const key = readFileSync(join(folder, 'secrets', 'evidence-key'), 'utf8').trim()
     expect(key).toMatch(/^[0-9a-f]{64}$/)
     expect(statSync(join(folder, 'secrets', 'evidence-key')).mode & 0o777).toBe(0o600)
@@ -333,7 +333,7 @@ describe('the evidence key', () => {
     expect(refusal).toContain('does not match this deployment’s key')
   }, 90_000)
 
-  test('opens everything after any interruption of its rotation, which resumes', async () => {
+  test('decrypts all data after any interruption of its rotation, which resumes', async () => {
     const path = join(own, 'secrets', 'evidence-key')
     const folder = { evidenceKey: path }
     const open = async () => {

@@ -1,4 +1,4 @@
-// A signal to the whole process group, as of a process manager.
+// A signal to the whole process group, as sent by a process manager.
 import { expect, test } from 'bun:test'
 import { startService } from '../../service/start-service.ts'
 import { until } from '../../support/until.ts'

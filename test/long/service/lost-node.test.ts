@@ -50,7 +50,7 @@ const claimed = async (key: string): Promise<{ uuid: string; node: string; dispa
   ]
   return { ...row, dispatched: Number(row.dispatched) }
 }
-/** Makes the claim older. */
+/** Backdates the claim. */
 const passTime = (key: string, seconds: number): Promise<unknown> =>
   client`UPDATE idempotency SET claim_expires_at_seconds = claim_expires_at_seconds - ${seconds}
          WHERE idempotency_key = ${key}`
@@ -111,7 +111,7 @@ overPostgres(
     const early = await attest(second, 'returned')
     expect(early.status).toBe(409)
     expect(Number(early.headers.get('retry-after'))).toBeWithin(1, CLAIM_SECONDS + 1)
-    // Past the 5 seconds for a report of the node. The clock of the service may be a second behind.
+    // More than the 5 seconds that a node has to report. The clock of the service may be a second behind.
     await passTime('returned', CLAIM_SECONDS + 5 + 2)
     const refused = await attest(second, 'returned')
     expect(refused.status).toBe(409)

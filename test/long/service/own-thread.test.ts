@@ -55,7 +55,7 @@ describe.skipIf(!isLinux)('--processes 2 --workers 0', () => {
     expect(await loadPool(service)).toMatchObject({ workers: { live: 2, wanted: 2, each: 0 } })
   })
 
-  test('a repeated key has the same attestation in either process', async () => {
+  test('a repeated idempotency key gets the same attestation from either process', async () => {
     const answers = []
     for (let round = 0; round < 8; round++) answers.push(await attest({ 'idempotency-key': 'own-thread-1' }))
     expect(new Set(answers.map(({ attestation }) => attestation.uuid)).size).toBe(1)
@@ -70,7 +70,7 @@ describe.skipIf(!isLinux)('--processes 2 --workers 0', () => {
     await until(async () => (await serving()).length === 2)
   })
 
-  test('the supervisor replaces a process that hangs without lost decisions', async () => {
+  test('the supervisor replaces a process that hangs, without losing decisions', async () => {
     const [, hung = 0] = await serving()
     process.kill(hung, 'SIGSTOP')
     await service.logLine(({ message }) => message === 'killing a process that does not respond')

@@ -67,7 +67,7 @@ const failureOfDuplicates = async (): Promise<string | null> => {
   return statuses[1] === 200 && bodies[0] !== bodies[1] ? `two answers: ${bodies}` : null
 }
 
-/** Starts four concurrent callers. Returns a function that stops them and expects more than 50 responses and no failure. */
+/** Starts four concurrent callers. Returns a function that stops them and expects more than 50 responses and no failures. */
 const startLoad = (): (() => Promise<void>) => {
   let running = true
   const failures: unknown[] = []

@@ -59,7 +59,7 @@ onLinux('a rate limit applies to both together', PATIENCE_MS, async () => {
         expect(response.status).toBe(429)
         expect(response.headers.get('ratelimit-limit')).toBe(String(burst))
         remaining = Number(response.headers.get('ratelimit-remaining'))
-        // Enough requests to exceed the limit without using all processor time.
+        // Enough requests to exceed the limit without using all CPU time.
         await Bun.sleep(REFUSED_PAUSE_MS)
       }
     }
@@ -109,7 +109,7 @@ onLinux('another process is the leader within ten seconds after the leader is ki
   const isNew = ({ role, term }: Record<string, unknown>) => role === 'attestation' && term === 2
   await service.logLine((line) => line['message'] === 'this process is now the leader' && isNew(line))
   expect(performance.now() - killedMs).toBeLessThan(TAKEN_OVER_MS)
-  // The other process or the replacement of the killed one.
+  // The other process or the replacement of the killed process.
   const states = async () => Object.values(await leads()).sort()
   await until(async () => (await states()).join() === '0,1')
 })

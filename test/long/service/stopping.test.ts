@@ -1,4 +1,4 @@
-// Stopping a service: SIGTERM at any time and under load, and kill -9, after which retries have the same responses.
+// Stopping a service: SIGTERM at any time and under load, and kill -9, after which retries get the same responses.
 import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -38,7 +38,7 @@ const spawnService = (dataFolder: string, ...options: readonly string[]) =>
     stdio: ['ignore', 'ignore', 'pipe'],
   })
 
-test('SIGTERM during the start closes the database and exits with 0', async () => {
+test('SIGTERM during startup closes the database and exits with 0', async () => {
   const folder = newFolder()
   const child = spawnService(folder)
   await until(() => existsSync(join(folder, 'countersign.db')))
@@ -54,7 +54,7 @@ test('SIGTERM during the start closes the database and exits with 0', async () =
   expect(existsSync(join(folder, 'countersign.db-wal'))).toBe(false)
 })
 
-test('SIGTERM during the start of several processes ends all and exits with 0', async () => {
+test('SIGTERM during the startup of several processes ends all of them and exits with 0', async () => {
   const child = spawnService(newFolder(), '--processes', '2')
   let stderr = ''
   const decoder = new TextDecoder()
@@ -75,7 +75,7 @@ test('SIGTERM during the start of several processes ends all and exits with 0', 
   expect(() => process.kill(pid, 0)).toThrow('ESRCH')
 })
 
-test('SIGTERM under load fails no request on kept-alive connections', async () => {
+test('SIGTERM under load fails no requests on keep-alive connections', async () => {
   const service = await startService({ environment: { COUNTERSIGN_WORKERS: '1' } })
   const failures: string[] = []
   let answered = 0

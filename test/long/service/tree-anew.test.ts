@@ -1,5 +1,5 @@
-// A restore of an older backup, whose tree lacks signed heads: no head is signed until the operator starts a new tree, while
-// attestations continue.
+// A restore of an older backup, whose tree lacks leaves that signed heads cover: no head is signed until the operator starts a
+// new tree, while attestations continue.
 import { expect, test } from 'bun:test'
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { type RunningService, startService } from '../../service/start-service.t
 import { newFolder } from '../../support/folder.ts'
 import { until } from '../../support/until.ts'
 
-test('heads of an older log are not signed until begin-tree starts another tree with a new key', async () => {
+test('heads of an older log are not signed until begin-tree starts a new tree with a new key', async () => {
   const dataDirectory = newFolder()
   const at = (name: string): string => join(dataDirectory, name)
   const command = (...words: string[]) => runCountersign({ COUNTERSIGN_DATA_DIR: dataDirectory }, ...words)

@@ -98,7 +98,7 @@ describe('messages about files', () => {
 })
 
 describe.skipIf(!isMounted)('a full disk', () => {
-  test.each([0, 8, 64, 512])('with %d KiB left is reported by the first start', async (left) => {
+  test.each([0, 8, 64, 512])('with %d KiB left is reported at the first startup', async (left) => {
     empty()
     fill(left * 1_024)
     const { code, stderr } = await start()
@@ -106,7 +106,7 @@ describe.skipIf(!isMounted)('a full disk', () => {
     expect(stderr.trim().split('\n').at(-1)).toMatch(/^countersign: .*the disk is full/)
   })
 
-  test('does not prevent locks, and is reported by a later start', async () => {
+  test('does not prevent locking, and is reported at a later startup', async () => {
     empty()
     const service = await startAlone({ dataDirectory: environment().COUNTERSIGN_DATA_DIR })
     await service.stop()

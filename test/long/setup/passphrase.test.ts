@@ -5,7 +5,7 @@ import { runToEnd } from '../../service/run-to-end.ts'
 import { startService } from '../../service/start-service.ts'
 import { newFolder } from '../../support/folder.ts'
 
-test('a passphrase of the environment opens the keystores, and a wrong one ends the start with one line', async () => {
+test('a passphrase from the environment opens the keystores, and a wrong passphrase ends startup with a one-line error', async () => {
   const dataDirectory = newFolder()
   const environment = { COUNTERSIGN_PASSPHRASE: 'a passphrase for the lifecycle test' }
   const first = await startService({ dataDirectory, environment })

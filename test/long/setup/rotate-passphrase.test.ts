@@ -1,4 +1,4 @@
-// Rotation of the keystore passphrase: at every point of it the service starts, signs and replaces its workers, and after
+// Rotation of the keystore passphrase: at every point the service starts, signs and replaces its workers, and after
 // it the old passphrase opens no keystore.
 import { beforeEach, expect, test } from 'bun:test'
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -43,7 +43,7 @@ define(`the service with PostgreSQL${POSTGRES_MISSING === null ? '' : ` (${POSTG
     await database?.remove()
   })
 
-  test('creates everything at the first start, and reports its store', async () => {
+  test('creates all data at the first startup, and reports its store', async () => {
     expect(first.quickstart['ATTESTATION_API_KEY']).toMatch(/^csa_live_/)
     for (const service of [first, second]) {
       expect(await attestOnce(service)).toMatchObject({ is_compliant: true })
@@ -63,7 +63,7 @@ define(`the service with PostgreSQL${POSTGRES_MISSING === null ? '' : ` (${POSTG
     await empty.remove()
   })
 
-  test('the second start changes nothing', async () => {
+  test('a second startup changes nothing', async () => {
     const before = await command('org', 'list')
     const keystores = readdirSync(join(folder, 'first', 'keystores'))
     await first.stop()

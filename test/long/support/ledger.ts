@@ -1,12 +1,12 @@
-// The responses of a long run, and their checks: every acknowledged uuid is in the log, none has two requests, a repeated key
-// has one uuid, and the log is valid.
+// The responses of a long run, and their checks: every acknowledged uuid is in the log, none belongs to two requests, a repeated
+// key has one uuid, and the log is valid.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { segmentsSince } from '../../../src/decision-log/time-position.ts'
 import { type RunningService, runCommand } from '../../service/start-service.ts'
 
 export interface Load {
-  /** Ends the clients after their requests in flight. */
+  /** Stops the clients after their requests in flight. */
   stop(): Promise<void>
 }
 

@@ -154,7 +154,7 @@ const anyOf = (countries: ReadonlySet<string>) => (entry: ListedEntry) =>
 const anyEntry = (): boolean => true
 
 const lettersIn = (name: string): number => name.replaceAll(/[^a-z]/gi, '').length
-/** Shorter names with a wrong key are other names. */
+/** Shorter names with a typing error are different names. */
 const ONE_KEY_MIN = 6
 const TWO_KEYS_MIN = 10
 
