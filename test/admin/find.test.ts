@@ -27,7 +27,7 @@ const kindsFound = async (text: string, options: CallOptions): Promise<readonly 
   (await find(text, options)).map(({ kind }) => kind)
 
 describe('the search', () => {
-  test('finds items of the organization, and no others', async () => {
+  test('finds only items of the organization', async () => {
     const source = 'name: Trading rules\nrules:\n  - id: all\n    allow: "true"\n'
     for (const { slug, key } of [alpha, beta]) {
       await harness.request('POST', `/organizations/${slug}/policies`, { key, body: { source } })

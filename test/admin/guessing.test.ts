@@ -15,7 +15,7 @@ const signIn = (harness: Harness, email: string, password: string, options: Call
 describeStores((open) => {
   const harness = harnessOfTest(open)
 
-  test('five of 400 simultaneous codes are checked, and the right code is not one of them', async () => {
+  test('only five of 400 simultaneous codes are checked, and the correct code is not among them', async () => {
     const { code } = await enableTotp(harness, await harness.person({ email: ADA }))
     harness.clock.advance(30)
     const cookie = cookieHeaderOf(await signIn(harness, ADA, PASSWORD))
@@ -24,11 +24,11 @@ describeStores((open) => {
       [...wrong, code()].map((each) => harness.status('POST', '/sign-in/code', { cookie, body: { code: each } })),
     )
     const count = (...expected: number[]): number => statuses.filter((status) => expected.includes(status)).length
-    // With PostgreSQL, few requests may wait for the store at once; the others get 503.
+    // With PostgreSQL, only a few requests may wait for the store at the same time; the others get 503.
     expect([count(200), count(401), count(429, 503)]).toEqual([0, 5, statuses.length - 5])
   })
 
-  test('five of 30 simultaneous passwords are checked', async () => {
+  test('only five of 30 simultaneous passwords are checked', async () => {
     await harness.person({ email: ADA })
     const answers = await Promise.all(Array.from({ length: 30 }, (_, n) => signIn(harness, ADA, `${WRONG} ${n}`)))
     const count = (expected: number) => answers.filter(({ status }) => status === expected).length

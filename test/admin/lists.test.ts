@@ -32,7 +32,7 @@ describe('a file', () => {
     expect(await content()).toBe(`${two}${address(3)}\n`)
   })
 
-  test('with a bad line changes nothing and names the line, and can be applied without it', async () => {
+  test('with an invalid line is rejected with the line number, and can be applied without the line', async () => {
     const [before, sequence] = [await content('csv'), (await audit())?.sequence]
     const bad = `${address(9)}\nnonsense\n`
     const refused = { applied: false, bad_line_count: 1, bad_lines: [{ line: 2 }] }
@@ -79,7 +79,7 @@ describe('entries', () => {
     expect((await edit({ remove: [address(79)] })).status).toBe(200)
   })
 
-  test('are changed all or none', async () => {
+  test('are changed completely or not at all', async () => {
     const detail = 'request validation failed: entries[1].address must be an EVM or Solana address'
     const response = await edit({ add: [{ address: address(77) }, { address: 'nonsense' }] })
     expect(response).toMatchObject({ status: 400, body: { detail } })

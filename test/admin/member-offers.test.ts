@@ -1,4 +1,4 @@
-// Invitation of people who have an account, or will have one. The inviting organization gets no link to an account of another,
+// Invitation of people who have an account, or will have one. The inviting organization gets no link to accounts of others,
 // no membership without the person's consent, and the same response for every account.
 import { describe, expect, test } from 'bun:test'
 import { harnessOfTest, type Organization, organizationOfTest, type Person, personOfTest } from './support/harness.ts'
@@ -154,7 +154,7 @@ describe('an account without a password', () => {
     expect(await harness.status('GET', '/users', { cookie: stranger })).toBe(401)
   })
 
-  test('loses its link with its membership, and gets both from its creator again', async () => {
+  test('loses its link when it loses its membership, and its creator can restore both', async () => {
     const { id, link } = await invite(bank, BANKER)
     expect(await remove(bank, `members/${id}`)).toBe(204)
     expect((await useLink(tokenOf(link))).status).toBe(401)

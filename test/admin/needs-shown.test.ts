@@ -1,4 +1,4 @@
-// The facts that a policy needs, as shown to a person who tries it: each has a description and valid example facts.
+// The facts that a policy needs, as shown to a person who simulates it: each has a description and valid example facts.
 import { describe, expect, test } from 'bun:test'
 import { exampleFactsOf, wordsOf } from '../../src/admin/policies/needs-shown.ts'
 import { simulatePolicy } from '../../src/modules/policy-lab/operations/simulate.ts'

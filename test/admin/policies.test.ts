@@ -204,7 +204,7 @@ describe('a simulation', () => {
     }
   })
 
-  test('uses the facts of a recorded decision, and collects only the others', async () => {
+  test('uses the facts of a recorded decision, and collects only missing facts', async () => {
     const geography = { country: 'CH', ...ANONYMITY }
     const source =
       'name: x\nrules:\n  - id: there\n    require: client.country == "CH"\n  - id: then\n    allow: in_list(wallet.address, "known")\n'

@@ -114,7 +114,7 @@ describeStores((open) => {
     expect((await send('GET', '/users', ada)).status).toBe(200)
   })
 
-  test('only a person with a second factor can require it; the rule takes effect at once and is audited once', async () => {
+  test('only a person with a second factor can require it; the rule takes effect immediately and is audited once', async () => {
     for (const [slug, person] of [
       ['alpha', await createMember('bob')],
       [null, ada],

@@ -81,7 +81,7 @@ test('a password is not sufficient if a passkey is added in the meantime', async
   expect(await (await signIn()).json()).toEqual({ signed_in: false, second_factors: ['passkey'] })
 })
 
-test('a checked code creates no session if the password is changed in the meantime', async () => {
+test('a checked code does not create a session if the password is changed in the meantime', async () => {
   const { code } = await enableCodes()
   harness.clock.advance(30)
   const cookie = cookieOf(await signIn())
@@ -90,7 +90,7 @@ test('a checked code creates no session if the password is changed in the meanti
   expect(await countSessions()).toBe(1)
 })
 
-test('a checked passkey creates no session if it is deleted in the meantime', async () => {
+test('a checked passkey does not create a session if it is deleted in the meantime', async () => {
   const device = createSoftwareAuthenticator()
   await addPasskey(harness, ada, device)
   const remove = () => harness.request('DELETE', `/me/passkeys/${device.id}`, ada)

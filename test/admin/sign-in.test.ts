@@ -286,7 +286,7 @@ describe('a one-time link', () => {
     expect(await createFirst(token)).toBe(200)
   })
 
-  test('of an invitation sets the password of its account once, and no other field', async () => {
+  test('of an invitation sets only the password of its account, once', async () => {
     const { id } = await createInvited()
     const token = await createLink('invitation', id)
     expect((await use({ token, password: PASSWORD, email: 'other@example.com', name: 'Other' })).status).toBe(200)

@@ -48,7 +48,7 @@ const UUIDS = [
 ]
 
 describe('the inspection', () => {
-  test('verifies each sample and finds no problem in valid responses', async () => {
+  test('verifies each sample and reports no problems for valid responses', async () => {
     const texts = await Promise.all(UUIDS.map((uuid) => answerText(uuid)))
     expect(await findings(texts)).toEqual({ seen: 3, verified: 3, problems: [] })
     expect((await findings(texts, null)).problems).toEqual([])

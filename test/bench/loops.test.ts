@@ -145,7 +145,7 @@ describe('open loop', () => {
     expect(loop.outstanding()).toBe(0)
   })
 
-  test('a lost connection fails its request, and sends no more until it is back', () => {
+  test('a lost connection fails its request, and does not send further requests until it is reopened', () => {
     const { loop, connections, recorder, sent } = openLoop({ connections: 2, rate: 1_000, endMs: 100 })
     loop.tick(0)
     loop.lost(connections[0]!, 0.5, 'connection-closed')
@@ -161,7 +161,7 @@ describe('open loop', () => {
     expect(recorder.report().failures).toEqual({ 'connection-closed': 1 })
   })
 
-  test('a closing connection sends no further request', () => {
+  test('a closing connection does not send further requests', () => {
     const { loop, connections, sent } = openLoop({ connections: 1, rate: 1_000, endMs: 100 })
     loop.tick(0)
     loop.answered(connections[0]!, 1, view(200, true))

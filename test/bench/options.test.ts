@@ -13,7 +13,7 @@ describe('bench options', () => {
     expect(options).toMatchObject({ json: false, connections: 64, ratePerSecond: 1_000, deployment: null })
   })
 
-  test('--quick is shorter and writes no charts, and --rounds overrides it', () => {
+  test('--quick shortens the run and disables charts, and --rounds overrides the number of rounds', () => {
     const full = parseOptions([])
     const quick = parseOptions(['--quick', '--rounds', '7'])
     expect(quick?.durations.openMs).toBeLessThan(full?.durations.openMs ?? 0)
@@ -21,7 +21,7 @@ describe('bench options', () => {
     expect(quick?.imageFolder).toBeNull()
   })
 
-  test('--ratios runs quick rounds of the parts of its table, and writes no charts', () => {
+  test('--ratios runs quick rounds of the parts in its table, and disables charts', () => {
     const options = parseOptions(['--ratios'])
     expect(options).toMatchObject({ quick: true, imageFolder: null, sweep: { workers: [0, 1, 2], processes: [1, 2] } })
     expect(options?.parts).toEqual(['bare', 'service', 'keyed', 'batch', 'identity', 'scale', 'sweep', 'overload'])

@@ -45,7 +45,7 @@ describe('prepared requests', () => {
     expect(plain.stamp(plain.bytes[0]!)).toBe(plain.bytes[0]!)
   })
 
-  test('have 68 bytes of calldata for a contract and none for a project', () => {
+  test('have 68 bytes of calldata for a contract and no calldata for a project', () => {
     const { bodies } = prepareRequests(URL_HERE, {}, onChain)
     expect(bodies.every(({ data }) => /^0xa9059cbb[0-9a-f]{128}$/.test(data))).toBe(true)
     const project = { ...onChain, target: { verificationHash: 'x-1' } }

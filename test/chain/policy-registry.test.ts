@@ -201,7 +201,7 @@ describeOnChain('PolicyRegistry', () => {
     expect(await reason()).toEqual({ reverted: 'SignatureInvalid' })
   })
 
-  test('accepts both keys during a rotation, and refuses a deregistered one', async () => {
+  test('accepts both keys during a rotation, and refuses a deregistered key', async () => {
     const [first, second, third] = (await sampleStatements(3)) as [EvmStatement, EvmStatement, EvmStatement]
     const byOld = validate(statementArgument(first), attester.attest(first), first.to)
     const byNew = validate(statementArgument(second), secondAttester.attest(second), second.to)

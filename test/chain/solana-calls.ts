@@ -52,7 +52,7 @@ export const createServiceWorld = ({ quickstart }: RunningService): SolanaWorld 
 
 /** Errors of the Ed25519 program: invalid public key, invalid signature. */
 const BY_ED25519 = [0, 2]
-/** Errors of the registry: other signature, other attester, expired, already spent, policy of another target. */
+/** Errors of the registry: wrong signature, wrong attester, expired, already spent, policy of another target. */
 const BY_REGISTRY = [6011, 6012, 6016, 6018, 6022]
 
 /**

@@ -106,7 +106,7 @@ describeOnSvm('policies in the registry program', () => {
     })
   })
 
-  test('the policy of an account without a program is set with its signature, and then owned', () => {
+  test('the policy of an account without a program is set with the signature of the account, and can then have an owner', () => {
     const account = keypair(155)
     const bare = { target: textOf(account), authority: textOf(stranger) }
     const set = (signs: boolean) => setPolicyInstruction(world.registry, bare, 'x-1', { targetSigns: signs })

@@ -1,4 +1,4 @@
-// The audit log at the command line: listing and verification, also of its shipped copy, and the entries that commands make.
+// The audit log at the command line: listing, verification (including of the shipped copy), and the entries that commands make.
 import { Database } from 'bun:sqlite'
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -74,7 +74,7 @@ describe('evidence', () => {
 })
 
 describe('attester', () => {
-  test('import makes a keystore once, and prints no key', async () => {
+  test('import creates a keystore once, and does not print the key', async () => {
     const hex = '11'.repeat(32)
     const file = world.file('key.hex', hex)
     const { code, stdout, stderr } = await run('attester', 'import', file)

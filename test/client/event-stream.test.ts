@@ -28,7 +28,7 @@ describe('the parser', () => {
     ])
   })
 
-  test('returns no event before its empty line', () => {
+  test('returns an event only after its empty line', () => {
     const parser = createEventParser()
     expect(parser.push(bytes('data: a\n'))).toEqual([])
     expect(parser.push(bytes('\n'))).toEqual([{ data: 'a', lastEventId: null }])

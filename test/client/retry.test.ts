@@ -1,5 +1,5 @@
-// The errors after which a call is retried, the waits before each retry, and the fields that stay the same. Waits are
-// recorded, not slept.
+// The errors after which a call is retried, the waits before each retry, and the fields that stay the same. Tests
+// record waits and do not sleep.
 import { describe, expect, test } from 'bun:test'
 import { completeRetryPolicy, parseRetryAfter, retryDelayMs } from '../../src/client/backoff.ts'
 import { createCountersignClient } from '../../src/client/client.ts'

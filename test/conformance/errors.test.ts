@@ -127,7 +127,7 @@ describe('keys of commands', () => {
   test('6: a request above the rate limit gets 429 with Retry-After and the rate limit headers', async () => {
     const { key } = await issueKey(service, `${ours} --rate 1 --burst 3`)
     await statusBecomes(key, 200)
-    // Sent at once, because the limit refills a token per second.
+    // Sent at the same time, because the limit refills a token per second.
     const responses = await Promise.all(Array.from({ length: 20 }, () => service.attest(valid(), { 'x-api-key': key })))
     const limited = responses.find(({ status }) => status === 429) as Response
     expect(limited.headers.get('retry-after')).toMatch(/^[1-9][0-9]*$/)
@@ -215,7 +215,7 @@ describe('other requests', () => {
     expect(reply).toStartWith('HTTP/1.1 400')
   })
 
-  test('the log contains no key', () => {
+  test('the log does not contain keys', () => {
     const { stderr } = service.output()
     for (const name of ['ATTESTATION_API_KEY', 'IDENTITY_API_KEY', 'ADMIN_API_KEY']) {
       expect(stderr).not.toContain(value(name))

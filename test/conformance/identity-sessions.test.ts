@@ -158,7 +158,7 @@ describe('B1: reuse', () => {
     expect((await sandbox.registered({ body })).httpStatus).toBe(expected)
   })
 
-  test('replaces the stored originUrl, or keeps it if there is none', async () => {
+  test('replaces the stored originUrl, or keeps it if the request contains no originUrl', async () => {
     const walletAddress = walletOf('origin')
     const stored = async (sessionId: string): Promise<unknown> =>
       JSON.parse(await succeed(service, 'session', 'show', sessionId, '--json')).origin_url
@@ -371,7 +371,7 @@ describe('two organizations', () => {
   })
 })
 
-test('the log contains no key, link or note', () => {
+test('the log does not contain keys, links or notes', () => {
   const { stderr } = service.output()
   for (const secret of [live.key, sandbox.key, 'Looks edited.', '/v/']) expect(stderr).not.toContain(secret)
   expect(stderr).not.toContain('"level":"error"')

@@ -232,7 +232,7 @@ describe('clients', () => {
     again.close()
   })
 
-  test('that reset their connections leave no stream open', async () => {
+  test('that reset their connections do not leave streams open', async () => {
     const { sessionId } = await live.registered()
     const { hostname, port, request } = rawRequest(sessionId)
     for (let round = 0; round < 20; round++) {
@@ -252,7 +252,7 @@ describe('clients', () => {
     }
   })
 
-  test('that disconnect before a response leave no stream open', async () => {
+  test('that disconnect before a response do not leave streams open', async () => {
     const { sessionId } = await live.registered()
     const { hostname, port, request } = rawRequest(sessionId)
     await Promise.all(

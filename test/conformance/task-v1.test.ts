@@ -151,7 +151,7 @@ describe('POST /v1/task', () => {
     })
   })
 
-  test('a denial reads no block height, and succeeds while the node is down', async () => {
+  test('a denial does not read the block height, and succeeds while the node is down', async () => {
     const before = heightReads
     rpcDown = true
     try {

@@ -221,7 +221,7 @@ describe('ship', () => {
     expect(await verifyCopies()).toMatchObject({ code: 1, out: 'nothing has been shipped to this location\n' })
   })
 
-  test('returns 1 without a log, and creates no folder', async () => {
+  test('returns 1 without a log, and does not create a folder', async () => {
     const missing = await ship([], { dataDirectory: folder }, `${folder}/to`)
     expect(missing).toMatchObject({ code: 1, err: `no decision log found in ${folder}/decisions\n` })
     expect(readdirSync(folder)).toEqual([])

@@ -54,7 +54,7 @@ describe('recallDecision', () => {
     expect(await recallDecision(directory, uuidOf(1_950), START_MS + 1_900)).toEqual(attestation(1_950))
   })
 
-  test('continues with the next slot after a slot with older lines, and after an empty one', async () => {
+  test('continues with the next slot after an empty slot and after a slot with older lines', async () => {
     const directory = temporaryDirectory()
     // Enough lines for more than two checks of the time.
     writeSegment(directory, attestations(0, 600))
@@ -123,7 +123,7 @@ describe('findDecision', () => {
     expect(slotSegmentsSince(join(directory, 'none'), START_MS)).toEqual([])
   })
 
-  test('finds decisions after a line that exceeds a read, and in slots after a busy one', async () => {
+  test('finds decisions after a line that exceeds a read, and in slots after a busy slot', async () => {
     const directory = temporaryDirectory()
     const busy = range(0, 3_000).map((number) => attestation(number, { at: START_MS + number * 10 }))
     writeSegment(directory, busy, { maxBytes: 10_000_000 })

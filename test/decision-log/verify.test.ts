@@ -255,7 +255,7 @@ describe('verification detects a segment', () => {
     expect(await detailOf()).toBe('the header names a different slot')
   })
 
-  test('that follows the same segment as another', async () => {
+  test('that follows the same segment as another segment', async () => {
     const last = names().at(-1) as string
     const written = writeSegment(directory, [])
     const copied = readFileSync(written, 'utf8').replace('"number":4', '"number":5')

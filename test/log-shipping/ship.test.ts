@@ -467,7 +467,7 @@ describe.each([
   }
 
   test.each([false, true])(
-    'overwrites no copy, ships other segments and continues elsewhere (closed: %p)',
+    'does not overwrite the copy, ships other segments and continues elsewhere (closed: %p)',
     async (closed) => {
       for (const kept of range(0, LINES)) {
         const cut = (path: string, lines: readonly string[]): void =>
@@ -491,7 +491,7 @@ describe.each([
     },
   )
 
-  test('overwrites no copy after a line and the links after it were changed', async () => {
+  test('does not overwrite copies after a line and the following hash links were changed', async () => {
     for (const changed of range(1, LINES)) {
       const forge = (path: string, lines: readonly string[]): void => {
         rmSync(path)

@@ -89,7 +89,7 @@ describe('batching', () => {
     ])
   })
 
-  test('a worker that is busy with a longer job gets no short jobs', async () => {
+  test('a worker that is busy with a longer job does not get short jobs', async () => {
     const { load, time, workers } = await startWithShortJobs(2)
     await load(1, 1)
     time.stall(2)
@@ -217,7 +217,7 @@ describe('the bounded queue', () => {
     void submit(0, flooding)
     await pump()
     await answer(0, worker(0).jobs, 10)
-    // 700 ms of the deadline count, at 10 ms per job: 70 jobs, two of which are at the worker.
+    // 700 ms of the deadline at 10 ms per job allow 70 jobs, two of which are at the worker.
     const flood = Array.from({ length: 200 }, (_, number) => submit(1 + number, flooding))
     await pump()
     expect(pool.stats()).toMatchObject({ queued: 68, inFlight: 2, refused: 130 })

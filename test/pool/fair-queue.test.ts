@@ -116,7 +116,7 @@ test('the queue behaves like deficit round robin over arrays', () => {
               model.drop(job)
             }
           } else {
-            // `drop-any` also drops jobs that have left the queue.
+            // `drop-any` can drop jobs that have already left the queue.
             const from = kind === 'drop' ? model.jobsOf(id) : known
             const job = from[(at + time) % Math.max(from.length, 1)]
             if (job === undefined) continue

@@ -65,7 +65,7 @@ describe.each([-1_000_000, 0, 1_000_000])('with a worker’s clock ahead by %p m
     await expectCompliant(results)
   })
 
-  test('a worker that was suspended returns all its jobs before it gets others', async () => {
+  test('a worker that was suspended returns all its jobs before it gets new jobs', async () => {
     const { time, load, pump, renew, worker, work, workAll } = await start()
     const { answers: results } = await load(2, 1)
     time.stall(LEASE_MS + ROUNDING_MS)
@@ -98,7 +98,7 @@ test('a worker that starts after the end of the lease decides nothing', async ()
   await expectCompliant(results)
 })
 
-test('a new worker has the lease of the others', async () => {
+test('a new worker has the same lease as the other workers', async () => {
   const { time, load, lose, worker, work } = await startPool({ workers: 1 })
   await lose(0)
   await load(1, 1)

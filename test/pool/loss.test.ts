@@ -131,7 +131,7 @@ describe('the job in progress when a worker is lost', () => {
     expect(await allAnswered(answers)).toBe(true)
   })
 
-  test('waits for a busy worker, which gets no other jobs until then', async () => {
+  test('waits for a busy worker, which does not get other jobs until then', async () => {
     // The replacement does not start, so one busy worker is left.
     const harness = await startHarness({ workers: 2, behaviour: (spawned) => ({ silent: spawned >= 2 }) })
     await harness.load(2)
@@ -198,7 +198,7 @@ describe('when it is unknown which jobs were recorded', () => {
   const expectUnreadable = async (harness: Harness, answers: Promise<Settled>[]) => {
     const detail = 'the decision log of a failed worker cannot be read'
     expect(await Promise.all(answers)).toMatchObject(answers.map(() => ({ code: 'DEPENDENCY_UNAVAILABLE', detail })))
-    // Nothing is signed again, and the answers count as withheld.
+    // No job is signed again, and the answers count as withheld.
     expect(harness.worker(1).jobs).toEqual([])
     expect(harness.worker(1).controls.filter(({ type }) => type === 'withheld')).toEqual([
       { type: 'withheld', uuids: [uuidOf(0), uuidOf(1)] },

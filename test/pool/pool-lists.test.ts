@@ -23,7 +23,7 @@ test('a worker gets the current lists when it starts', async () => {
   expect(sentIds(1)).toEqual([['list_1', 'list_3']])
 })
 
-test('every worker gets every change, and no message without changes', async () => {
+test('every worker gets every change, and gets messages only for changes', async () => {
   const harness = await startHarness({ workers: 2 })
   expect(harness.workers.flatMap(listsSentTo)).toEqual([])
   const image = listImage([ALICE])

@@ -235,7 +235,7 @@ describe('resizing', () => {
     expect(harness.worker(2).settings).toMatchObject({ slot: 1, generation: 2 })
   })
 
-  test('loses no job of a retiring worker that dies', async () => {
+  test('does not lose jobs of a retiring worker that crashes', async () => {
     const harness = await startHarness({ workers: 2 })
     const { answers } = await harness.load(2)
     harness.pool.resize(1)
@@ -260,7 +260,7 @@ describe('resizing', () => {
 })
 
 describe('drain', () => {
-  test('refuses new jobs and waits for the others', async () => {
+  test('refuses new jobs and waits for pending jobs', async () => {
     const harness = await startHarness({ workers: 1, limits: { maxInFlight: 1 } })
     const { answers } = await harness.load(2)
     const drained = harness.pool.drain(10_000)
@@ -294,7 +294,7 @@ describe('drain', () => {
 })
 
 describe('close', () => {
-  test('ends every worker, fails the remaining jobs and leaves no timer; calling close or submit again is safe', async () => {
+  test('ends every worker, fails the remaining jobs and clears all timers; calling close or submit again is safe', async () => {
     const harness = await startHarness({ workers: 3 })
     const {
       answers: [answer],

@@ -51,7 +51,7 @@ describe('createJsonRpc', () => {
     expect((error as FetchFailedError).detail).toContain('bytes')
   })
 
-  test('follows no redirect', async () => {
+  test('does not follow redirects', async () => {
     const elsewhere = start(() => '0x2105')
     const error = await failure(() => new RawAnswer(Response.redirect(elsewhere.url, 307)))
     expect((error as FetchFailedError).detail).toContain('redirect')

@@ -132,7 +132,7 @@ describeOnChain('contracts in the registry of their chain', () => {
     expect([missing.status, await missing.json()]).toMatchObject([400, { detail: notFound(SOLANA_REGISTRY) }])
   })
 
-  test('have the policy of their binding if they have one', async () => {
+  test('have the policy of their binding if they are bound', async () => {
     const vault = await vaultWith(otherHash)
     const hash = service.quickstart['VERIFICATION_HASH'] ?? ''
     await command('binding', 'create', '--project', hash, '--chain', 'base', '--address', vault.address)

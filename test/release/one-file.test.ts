@@ -1,5 +1,5 @@
-// The single-file executable: built by the release script, then run in an empty folder with an empty PATH and no environment
-// variables of this machine.
+// The single-file executable: built by the release script, then run in an empty folder with an empty PATH and without the
+// environment variables of this machine.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
 // The promises of the attestation and identity APIs to their callers, as lines derived from docs/openapi/api.json.
-// `bun test/service/api-promises.ts` adds new lines to test/data/api-promises.txt; lines are removed only by hand.
+// `bun test/service/api-promises.ts` adds new lines to test/data/api-promises.txt; lines are removed only manually.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 

@@ -16,7 +16,7 @@ import { type CommandResult, runToEnd } from './run-to-end.ts'
 import { parseEnvironmentFile, type RunningService, runCommand, startService, withoutUrls } from './start-service.ts'
 
 describe('the first and the second start', () => {
-  test('the first creates a private quickstart.env with every value, and the second does not change it', async () => {
+  test('the first start creates a private quickstart.env with every value, and the second start does not change the file', async () => {
     const dataDirectory = newFolder()
     const first = await startService({ dataDirectory })
     const path = join(dataDirectory, 'quickstart.env')
@@ -132,7 +132,7 @@ describe('a changed data folder:', () => {
     expect(JSON.parse(verified.stdout)).toMatchObject({ ok: true, decisions: 1 })
   })
 
-  test('a port in use prevents the start, and nothing is created', async () => {
+  test('a port in use prevents startup, and no files are created', async () => {
     const taken = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
     const dataDirectory = newFolder()
     const ports = { ...ANY_PORTS, COUNTERSIGN_API_LISTEN: `127.0.0.1:${taken.port}` }

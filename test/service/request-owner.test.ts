@@ -34,7 +34,7 @@ beforeAll(() => {
 })
 afterAll(() => deadlines.stop())
 
-test('a registration belongs to the organization of its key, and is cancelled with its request', async () => {
+test('a registration belongs to the organization of its key, and is canceled with its request', async () => {
   const ended = new AbortController()
   const request = new Request(`${URL}/api/v1/register/individual`, { method: 'POST' })
   const principal = { organizationId: ORGANIZATION, keyId: 'key_a', environment: 'live' }

@@ -144,8 +144,8 @@ describe('on one machine', () => {
       expect(metrics).not.toMatch(/^countersign_(leader\{role="identity"|evidence|webhook)/m)
     }))
 
-  test('without attestation, no keystore or passphrase is read, and nothing is signed', async () => {
-    // Reading a named pipe blocks, so a start that reads one of them is never ready.
+  test('a process without attestation does not read keystores or passphrases, and does not sign', async () => {
+    // Reading a named pipe blocks, so a process that reads one of them never becomes ready.
     const keystores = join(dataDirectory, 'keystores')
     const keys = readdirSync(keystores).map((name) => join(keystores, name))
     const secrets = [...keys, join(dataDirectory, 'secrets/passphrase')]

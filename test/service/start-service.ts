@@ -100,7 +100,7 @@ export const atFreePorts = async <Started>(start: () => Promise<Started>): Promi
 
 const LISTEN_VARIABLES = ['API', 'PORTAL', 'DASHBOARD'].map((name) => `COUNTERSIGN_${name}_LISTEN`)
 
-/** Starts the service and waits until it is ready. Retries on other ports, unless the test gives an address. */
+/** Starts the service and waits until it is ready. Retries on other ports, unless the test specifies an address. */
 export const startAlone = (options: ServiceOptions = {}): Promise<RunningService> => {
   const { environment = {}, arguments: words = [] } = options
   const isGiven = LISTEN_VARIABLES.some((name) => name in environment) || words.some((word) => word.endsWith('-listen'))

@@ -132,7 +132,7 @@ describe('a traced attestation', () => {
     expect(collector.resources.at(-1)).toMatchObject({ 'service.name': 'countersign' })
   })
 
-  test('contains no key, wallet, body or id of the caller', PATIENCE_MS, async () => {
+  test('does not contain the key, wallet, body or id of the caller', PATIENCE_MS, async () => {
     const data = `0xa9059cbb${'beef'.repeat(16)}`
     const headers = { ...sampled('00000000000000aa'), 'x-request-id': REQUEST_ID, 'idempotency-key': 'order-4711' }
     const response = await attest({ data, msg_value: '123456789', user_ip: USER_IP }, headers)

@@ -51,7 +51,7 @@ describe('without modules', () => {
   testRefusal('operations of modules get 404, which names the module to callers with credentials', async () => {
     const request = async (method: string, path: string, headers: Record<string, string> = {}) =>
       fetch(`${service.quickstart['DASHBOARD_URL']}/admin/v1${path}`, { method, headers })
-    // An operation that is served answers 401 to callers without credentials.
+    // An operation that is served returns 401 to callers without credentials.
     expect((await request('GET', '/organizations')).status).toBe(401)
     const authorization = `Bearer ${service.quickstart['ADMIN_API_KEY']}`
     const answers = await Promise.all(

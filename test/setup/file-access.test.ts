@@ -32,7 +32,7 @@ beforeEach(() => {
 })
 
 describe('inspectAccess', () => {
-  test('reports nothing about a new data folder or a missing one', () => {
+  test('reports nothing about a new or missing data folder', () => {
     expect(found()).toEqual([])
     expect(inspectAccess(dataFolderAt(join(root, 'none')), NONE)).toEqual([])
   })

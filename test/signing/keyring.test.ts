@@ -84,21 +84,24 @@ describe('an opened keyring', () => {
     expect(() => keyring.solana[0]!.signMessage(testKey(1))).toThrow(SignerUnusableError)
   })
 
-  test.each([evmKeystore, solanaKeystore])('shares keys with its replacement, which reads no file', async (kept) => {
-    const first = await open(reference(otherEvmKeystore), reference(otherSolanaKeystore), reference(kept))
-    const unreadable = (): Promise<never> => Promise.reject(new Error('no file is readable'))
-    const next = await openKeyring([reference(kept)], unreadable, backend, undefined, first)
-    const discarded = await openKeyring([reference(kept)], unreadable, backend, undefined, first)
-    discarded.erase()
-    discarded.erase()
-    first.erase()
-    const [retired] = first.evm
-    expect(() => retired?.signDigest(testKey(1))).toThrow(SignerUnusableError)
-    const sign = () => next.evm[0]?.signDigest(testKey(1)) ?? next.solana[0]?.signMessage(testKey(1))
-    expect(sign()).toMatch(/^0x/)
-    next.erase()
-    expect(sign).toThrow(SignerUnusableError)
-  })
+  test.each([evmKeystore, solanaKeystore])(
+    'shares keys with its replacement, which does not read files',
+    async (kept) => {
+      const first = await open(reference(otherEvmKeystore), reference(otherSolanaKeystore), reference(kept))
+      const unreadable = (): Promise<never> => Promise.reject(new Error('no file is readable'))
+      const next = await openKeyring([reference(kept)], unreadable, backend, undefined, first)
+      const discarded = await openKeyring([reference(kept)], unreadable, backend, undefined, first)
+      discarded.erase()
+      discarded.erase()
+      first.erase()
+      const [retired] = first.evm
+      expect(() => retired?.signDigest(testKey(1))).toThrow(SignerUnusableError)
+      const sign = () => next.evm[0]?.signDigest(testKey(1)) ?? next.solana[0]?.signMessage(testKey(1))
+      expect(sign()).toMatch(/^0x/)
+      next.erase()
+      expect(sign).toThrow(SignerUnusableError)
+    },
+  )
 
   test('does not print keys or passphrases, and its JSON contains only ids and addresses', async () => {
     const keyring = await open(reference(evmKeystore), reference(solanaKeystore))

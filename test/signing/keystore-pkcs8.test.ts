@@ -74,7 +74,7 @@ describe('a written keystore', () => {
     expect(text.replace(/[\s:]/g, '')).toContain(createEd25519Signer(seed).publicKey.toHex())
   })
 
-  test('has 600,000 iterations at the standard work factor, 10,000 at the light one', async () => {
+  test('has 600,000 iterations at the standard work factor, and 10,000 at the light work factor', async () => {
     expect(bodyOf(pem).toHex()).toContain('02022710')
     const standard = await encryptKeystorePkcs8({ seed, passphrase: PASSPHRASE, workFactor: 'standard' })
     expect(bodyOf(standard).toHex()).toContain('02030927c0')
@@ -107,7 +107,8 @@ describe('reading', () => {
   test('refuses every changed bit of the parameters and of the key, because of the MAC', async () => {
     const der = bodyOf(pem)
     const [macLine = ''] = pem.split('\n')
-    // In the salt, the initialization vector and the key, where the DER remains valid, and opens to another key without MAC.
+    // In the salt, the initialization vector and the key, where the DER remains valid, and would decrypt to another key without
+    // the MAC.
     let unnoticedWithout = 0
     for (let at = der.length - 64; at < der.length; at++) {
       const altered = Uint8Array.from(der)

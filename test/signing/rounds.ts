@@ -66,7 +66,7 @@ interface RoundsOptions {
   readonly backends: readonly Secp256k1Backend[]
   readonly rounds: number
   readonly seed: string
-  /** Interval of rounds that the slow noble libraries also sign and recover. */
+  /** Interval of the rounds in which the slow noble libraries sign and recover, too. */
   readonly nobleEvery: number
   readonly progress?: (done: number) => void
 }

@@ -40,7 +40,7 @@ export const printedForms = (value: unknown): string =>
     String(value),
   ].join('\n')
 
-/** Returns the representations of key bytes in such a text. */
+/** Returns the representations of key bytes in a log. */
 export const keySpellings = (key: Uint8Array): readonly string[] => [
   key.toHex(),
   key.toBase64().slice(0, 40),

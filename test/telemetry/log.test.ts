@@ -199,7 +199,7 @@ describe('loggable', () => {
     expect(loggable({ value, few: [1, 2, 3] })).toEqual({ value: expected, few: [1, 2, 3] } as never)
   })
 
-  test('keeps a field named __proto__ without effect on prototypes', () => {
+  test('keeps a field named __proto__ without changing prototypes', () => {
     const logged = loggable(JSON.parse('{"__proto__":{"polluted":1}}')) as Record<string, unknown>
     expect(Object.hasOwn(logged, '__proto__')).toBe(true)
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()

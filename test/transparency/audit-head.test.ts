@@ -29,7 +29,7 @@ afterEach(async () => {
 
 const keeper = () => createAuditKeeper({ tree, file, key, signer: async () => TEST_SIGNER })
 
-test('the newest entry is stored in the file and in the tables, and is not replaced by an older one', async () => {
+test('the newest entry is stored in the file and in the tables, and is not replaced by an older entry', async () => {
   const first = keeper()
   expect(await first.keep(null)).toBeNull()
   expect(await first.keep({ sequence: 5, hash: hashOf(5) })).toEqual({ sequence: 5, hash: hashOf(5) })

@@ -104,7 +104,7 @@ describe('the recorded creator', () => {
     expect((await creatorsOf(world, id, gamma.body.id)).has(root.id)).toBe(true)
   })
 
-  test('is not a person who grants an existing permission or removes one', async () => {
+  test('is not a person who grants an existing permission or removes a permission', async () => {
     await using world = await startWorld()
     const { ada, root, rita, rob, viewer, offered, store } = world
     const [offer] = await store.membershipOffers.listOf(offered.id)

@@ -26,7 +26,7 @@ describeStores((open) => {
     return requested.body.id
   }
 
-  /** Statuses of two approvals, of which the second starts before the first commits. */
+  /** Statuses of two approvals; the second starts before the first commits. */
   const approveBoth = async (first: readonly [Person, string], second: readonly [Person, string]) => {
     const approve = (routes: readonly Route[], [{ cookie }, id]: readonly [Person, string]): Promise<Response> =>
       harness.apiOver(routes)(

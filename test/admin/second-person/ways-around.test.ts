@@ -257,7 +257,7 @@ describe('an account', () => {
     await expectApprovals(await world.request(ada, 'activateRevision'), [bob, 409], [carol, 200])
   })
 
-  test('gets no invitation link for a key, whose holder is unknown', async () => {
+  test('does not reveal its invitation link to a key, whose holder is unknown', async () => {
     const path = `${MEMBERS}/${world.invited.id}/invitation`
     expect((await world.call('POST', path, { key: world.alpha.key, body: {} })).status).toBe(403)
   })

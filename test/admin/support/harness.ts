@@ -79,7 +79,7 @@ export interface Person {
 export const startHarness = async (open = openTemporaryStore) => {
   const temporary = await open()
   const { store, clock } = temporary
-  // Next to the SQLite file, if there is one.
+  // Next to the SQLite file, if the store is SQLite.
   const files = temporary.path === '' ? temporaryFolder() : null
   const folder = files?.path ?? dirname(temporary.path)
   const reported: unknown[] = []

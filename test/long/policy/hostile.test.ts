@@ -1,4 +1,4 @@
-// The CPU time of the costliest policies that the limits allow, and of random policies, on slow requests: at most 5 ms, also for
+// The CPU time of the costliest policies that the limits allow, and of random policies, on slow requests: at most 5 ms, even for
 // the first compilation and evaluation of a thread. The best of several runs counts, without other work of the machine.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

@@ -311,7 +311,7 @@ describe.skipIf(CHROMIUM === null)('the page in a browser (needs Chromium)', () 
     expect((await host.find(sessionId)).session.status).toBe('submitted')
   })
 
-  test('accepts only the wallet of a session that has one', async () => {
+  test('accepts only the wallet of the session if the session has a wallet', async () => {
     // An account that no other session uses, because that session would be reused.
     const account = evmAccount('locked')
     const rabby: Injected = { kind: 'evm', name: 'Rabby', accounts: [evmAccount('2'), account] }

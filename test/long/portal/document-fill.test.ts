@@ -51,7 +51,7 @@ describe.skipIf(CHROMIUM === null)('the form (needs Chromium)', () => {
     // Documents do not contain the country of residence.
     expect(await page.getByLabel('Country').inputValue()).toBe('')
     expect(await seriousFindings(page)).toEqual([])
-    // Another picture replaces the entries, and so does the keyboard.
+    // Another picture or typing replaces the entries.
     await page.locator('.document-fill input').setInputFiles(PASSPORT)
     await page.waitForFunction(() => document.querySelector<HTMLInputElement>('#fullName')?.value.startsWith('Anna'))
     expect(await page.getByLabel('Full name').inputValue()).toBe('Anna Maria Eriksson')

@@ -88,7 +88,7 @@ describe('messages about files', () => {
     expect(fileProblem('ENOSPC')).toBeNull()
   })
 
-  test('describe a locked folder and a missing one', () => {
+  test('describe a locked folder and a missing folder', () => {
     const path = join(folder, 'lock')
     const lock = lockFolder(path, folder)
     expect(String(thrownBy(() => lockFolder(path, folder)))).toContain(`another service uses ${folder}`)

@@ -117,7 +117,7 @@ test('fails at a keystore that neither passphrase opens, and keeps the old passp
   expect(made).toHaveLength(3)
 })
 
-test('a running service signs during a rotation, and so does a service started in the middle of one', async () => {
+test('a running service signs during a rotation, and so does a service that starts during a rotation', async () => {
   const dataDirectory = join(root, 'data')
   const folder = dataFolderAt(dataDirectory)
   const environment = { COUNTERSIGN_WORKERS: '2' }

@@ -4,7 +4,7 @@ import { finish } from '../../../src/policy/cel/steps.ts'
 import { readPolicyDocument } from '../../../src/policy/document/document.ts'
 import type { SentRevision } from '../../../src/policy/types/program.ts'
 
-/** Denies one wallet with a reason and one without, fails for values over 10^18, allows the rest. */
+/** Denies one wallet with a reason and another without, fails for values over 10^18, and allows all other requests. */
 export const TEST_POLICY = `name: Test policy
 default: allow
 rules:
