@@ -41,7 +41,7 @@ describeStores((openTemporaryStore, dialect) => {
       .filter((change) => change.topic === 'api-key')
       .map((change) => change.subjectId)
 
-  /** The stored bytes that a thief of the database has. */
+  /** The stored bytes that a stolen database contains. */
   const readStored = async (): Promise<Buffer> => {
     if (dialect === 'SQLite') return Buffer.concat(['', '-wal'].map((suffix) => readFileSync(temporary.path + suffix)))
     const rows = await temporary.store.database.query<Record<string, unknown>>('SELECT * FROM api_keys')
@@ -107,7 +107,7 @@ describeStores((openTemporaryStore, dialect) => {
   })
 
   describe('regenerating', () => {
-    test('keeps the old key valid for the overlap, and announces both keys', async () => {
+    test('keeps the old key valid for the overlap period, and announces both keys', async () => {
       const { record: old } = await issue({ name: 'kept', rateLimit: { requestsPerSecond: 5, burst: 7 } })
       const before = await changedKeys()
       const { record: fresh, previous, text } = await regenerate(old.keyId, 24 * HOUR)
@@ -153,7 +153,7 @@ describeStores((openTemporaryStore, dialect) => {
       expect(fresh.expiresAtSeconds).toBe(START_SECONDS + 59 * 24 * HOUR)
     })
 
-    test('a key again is refused', async () => {
+    test('a duplicate key is refused', async () => {
       const { record } = await issue()
       const { record: fresh } = await regenerate(record.keyId, HOUR)
       expect(await temporary.store.apiKeys.regenerate(organizationId, record.keyId, HOUR)).toEqual({

@@ -33,7 +33,7 @@ describeStores((open) => {
   const decide = (id: string, state: 'approved' | 'rejected', by = 1) =>
     temporary.store.approvals.decide(organizationId, id, state, people[by] ?? '')
 
-  test('one of several simultaneous decisions counts', async () => {
+  test('only one of several simultaneous decisions counts', async () => {
     const id = await request()
     const results = await Promise.all([decide(id, 'approved', 1), decide(id, 'rejected', 2), decide(id, 'approved', 2)])
     const [counted] = results.filter((result) => result !== null)
@@ -42,7 +42,7 @@ describeStores((open) => {
     expect(await decide(id, 'rejected')).toBeNull()
   })
 
-  test('an approval cannot be decided from the second of its expiry', async () => {
+  test('an approval cannot be decided once it has expired', async () => {
     const [late, inTime] = [await request(60), await request(61)]
     temporary.clock.advance(60)
     expect(await decide(late, 'approved')).toBeNull()
@@ -78,7 +78,7 @@ describeStores((open) => {
     expect(Math.max(...sizes)).toBeGreaterThanOrEqual(3)
   })
 
-  test('the pending approvals of one administrator leave room for those of another', async () => {
+  test('pending approvals of one administrator do not use up the limit of another', async () => {
     const { approvals } = temporary.store
     const what = { organizationId, action: 'x', subject: 'x', detail: {}, request: {}, lifeSeconds: 60 }
     const [ada = '', bob = ''] = people

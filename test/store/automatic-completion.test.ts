@@ -1,5 +1,5 @@
-// Limits of automatic completions and rejections that test/store/rejections.test.ts does not reach: incomplete name checks,
-// pending checks, and numbers of linked sessions, wallets and rejections.
+// Limits of automatic completions and rejections that test/store/rejections.test.ts does not cover: incomplete name
+// checks, pending checks, and numbers of linked sessions, wallets and rejections.
 import { beforeEach, expect, test } from 'bun:test'
 import type { WalletAddress } from '../../src/domain/address.ts'
 import { newSessionId } from '../../src/domain/identifier.ts'
@@ -63,7 +63,7 @@ describeStores((open) => {
     temporary.store.walletStandings.loadSessions({ organizationId, environment: 'test', level: 1 }, wallet)
   const isVerified = async (wallet: WalletAddress) => judgeStanding(await load(wallet), 1, 'kyc').verifying !== null
 
-  test('a confirmed hit leaves the decision to an operator', async () => {
+  test('a confirmed hit requires an operator’s decision', async () => {
     const target = await submit()
     const { id: hitId } = await openHit(temporary.store, organizationId, target.sessionId)
     const decision = { state: 'confirmed', by: 'ada', reason: 'The same person.' } as const
@@ -76,7 +76,7 @@ describeStores((open) => {
   })
 
   test.each(['not-done', 'unreadable'] as const)(
-    'a name check with the outcome %s leaves the decision about every session of the wallet to an operator',
+    'a name check with the outcome %s requires an operator’s decision about every session of the wallet',
     async (outcome) => {
       const earlier = await submit()
       await replaceChecks(temporary.store, earlier, 'lists', [{ name: 'lists', outcome, version: 'key', detail: {} }])
@@ -90,7 +90,7 @@ describeStores((open) => {
     },
   )
 
-  test('more linked addresses than a completion can read leave the decision to an operator', async () => {
+  test('more linked addresses than a completion can read require an operator’s decision', async () => {
     const earlier = await submit()
     const next = await submit()
     for (let number = 0; number < 1_000; number++) {
@@ -103,7 +103,7 @@ describeStores((open) => {
     await change(next, 'completed', OPERATOR)
   })
 
-  test('a long chain of wallets and sessions leaves the decision to an operator', async () => {
+  test('a long chain of wallets and sessions requires an operator’s decision', async () => {
     for (let number = 1; number <= 12; number++) {
       const link = await create()
       for (const address of [walletAt(number), walletAt(number + 1)]) await connect(link, address)
@@ -143,7 +143,7 @@ describeStores((open) => {
     await change(next, 'completed', DECIDER)
   })
 
-  test('a revoked session, and a wallet with a rejection, need an operator once', async () => {
+  test('a revoked session and a wallet with a rejection each require one decision by an operator', async () => {
     const revoked = await submit()
     await change(revoked, 'completed', DECIDER)
     await change(revoked, 'retry', 'screening')
@@ -159,7 +159,7 @@ describeStores((open) => {
     await change(await submit(), 'completed', DECIDER)
   })
 
-  test('other events of an operator lift no rejection', async () => {
+  test('other operator events don’t lift a rejection', async () => {
     await change(await submit(), 'rejected', OPERATOR)
     const completed = await submit(OTHER_WALLET)
     await change(completed, 'retry', OPERATOR)
@@ -216,7 +216,7 @@ describeStores((open) => {
     expect(found.map(({ sessionId }) => sessionId)).toEqual([byOperator.sessionId])
   })
 
-  test('a wallet that is disconnected and connected again counts as connected only', async () => {
+  test('a wallet that is disconnected and connected again counts only as connected', async () => {
     const target = await create()
     await connect(target)
     await disconnect(target)
@@ -225,10 +225,10 @@ describeStores((open) => {
     expect((await load(WALLET)).map(({ connected }) => connected)).toEqual([true])
   })
 
-  // An organization can reject many sessions of one person. Each address and person keeps only its last rejections, so that
-  // a verification, a registration or a completion reads few rows.
+  // An organization can reject many sessions of one person. Each address and person keeps only its last rejections, so
+  // that a verification, a registration or a completion reads few rows.
 
-  /** The first session can be a completed one. The operator's last rejection is older than the decider's. */
+  /** The first session can be completed. The operator's last rejection is older than the decider's. */
   const rejectOften = async (wallet: WalletAddress): Promise<readonly string[]> => {
     const rejected: string[] = []
     for (let count = 0; count < REJECTIONS; count++) {
@@ -265,7 +265,7 @@ describeStores((open) => {
     expect(await isVerified(WALLET)).toBe(true)
   })
 
-  test('an open hit of a rejected session with the wallet is read after later rejections, too', async () => {
+  test('an open hit of a rejected session with the wallet is read even after later rejections', async () => {
     const target = await create({ walletAddress: WALLET })
     await openHit(temporary.store, target.organizationId, target.sessionId)
     await change(target, 'rejected', OPERATOR)
@@ -274,7 +274,7 @@ describeStores((open) => {
     expect((await load(WALLET)).find(({ sessionId }) => sessionId === target.sessionId)?.isUnsettled).toBe(true)
   })
 
-  test("a shared session links its person and wallets to the last of another organization's rejections", async () => {
+  test('a shared session links its person and wallets to the last rejections of another organization', async () => {
     const last = (await rejectOften(WALLET)).slice(-2)
     const shared = await complete(other, [WALLET, OTHER_WALLET], true)
     const subjects = [WALLET, OTHER_WALLET, await personOf(shared)]

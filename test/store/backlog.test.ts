@@ -21,7 +21,7 @@ const createTrial = (maximum = 1_000) => {
   }
 }
 
-test('the wait is the time of the queue at the recent pace', () => {
+test('the estimate is the length of the queue at the recent pace', () => {
   const { backlog, run } = createTrial()
   expect(backlog.waitMs()).toBe(0)
   run(400, 2)
@@ -30,7 +30,7 @@ test('the wait is the time of the queue at the recent pace', () => {
   expect(backlog.waitMs()).toBeCloseTo(20, 1)
 })
 
-test('transactions that are removed together count like transactions that took an equal share each', () => {
+test('transactions that are removed together each count an equal share of the time', () => {
   const { backlog, rest } = createTrial()
   const other = createTrial()
   for (let group = 0; group < 5; group++) {
@@ -73,7 +73,7 @@ test('a slow store is detected within 100 transactions', () => {
   expect(backlog.waitMs()).toBeGreaterThan(45)
 })
 
-test('half of the queue is reserved for the end of started work', () => {
+test('half of the queue is reserved for completing work in progress', () => {
   const { backlog } = createTrial(10)
   for (let index = 0; index < 4; index++) backlog.add()
   expect(backlog.waitMs()).toBe(0)

@@ -31,7 +31,7 @@ describeStores((openTemporaryStore, dialect) => {
     },
     commitMark: () => (failing ? Promise.reject(new Error('unreadable')) : database.commitMark()),
   })
-  /** By default, the feed does not poll by itself during a test. */
+  /** By default, the feed does not poll during a test. */
   const createFeed = (options: Partial<ChangeFeedOptions> = {}, database = observed(temporary.store.database)) =>
     createChangeFeed(database, {
       clock: temporary.clock,
@@ -57,7 +57,7 @@ describeStores((openTemporaryStore, dialect) => {
   })
 
   describe('the change feed', () => {
-    /** Replaces the feed by one whose read of changes waits until `release` is called, if `holds` is set. */
+    /** Replaces the feed with one whose reads of changes wait until `release` is called, if `holds` is set. */
     const holdReads = async (extra: (database: Database) => Partial<Database> = () => ({})) => {
       await feed.stop()
       const [reading, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -115,7 +115,7 @@ describeStores((openTemporaryStore, dialect) => {
       await until(() => seen.some(({ subjectId }) => subjectId === late.id))
     })
 
-    test('reports changes that are committed after its start, in order, including those of its own process', async () => {
+    test('reports changes that are committed after its start, in order, including changes by its own process', async () => {
       await create('before')
       await feed.start()
       const { organization, policy, project, key } = await seedOrganization(temporary.store, 'demo')
@@ -145,7 +145,7 @@ describeStores((openTemporaryStore, dialect) => {
     }
     if (dialect === 'SQLite') test('reads no rows while there are no commits', readsNothing)
 
-    test('reports no change that was rolled back, and no gap', async () => {
+    test('reports neither changes that were rolled back nor gaps', async () => {
       await feed.start()
       const undone = temporary.store.transaction(async (tables) => {
         await tables.organizations.create({ slug: 'undone', name: 'Undone' })
@@ -183,7 +183,7 @@ describeStores((openTemporaryStore, dialect) => {
       expect(resyncs).toBe(1)
     })
 
-    test('resynchronizes if the database was replaced by an older copy', async () => {
+    test('resynchronizes if the database was replaced with an older copy', async () => {
       await create('a')
       await create('b')
       await feed.start()
@@ -193,21 +193,24 @@ describeStores((openTemporaryStore, dialect) => {
     })
 
     // This happens after a failover to a standby that lacks the last commits.
-    test.each([0, 1, 3])('resynchronizes if numbers that it read were used again, and %i more', async (more) => {
-      await create('kept')
-      await feed.start()
-      await create('lost')
-      await feed.poll()
-      const { database } = temporary.store
-      await database.execute('DELETE FROM changes WHERE sequence = 2')
-      await database.execute("UPDATE counters SET value = 1 WHERE name = 'changes'")
-      for (let n = 0; n <= more; n++) await create(`again-${n}`)
-      await feed.poll()
-      expect([resyncs, seen.length]).toEqual([1, 1])
-      await create('next')
-      await feed.poll()
-      expect([resyncs, seen.length]).toEqual([1, 2])
-    })
+    test.each([0, 1, 3])(
+      'resynchronizes if numbers that it had read are reused, and %i more are added',
+      async (more) => {
+        await create('kept')
+        await feed.start()
+        await create('lost')
+        await feed.poll()
+        const { database } = temporary.store
+        await database.execute('DELETE FROM changes WHERE sequence = 2')
+        await database.execute("UPDATE counters SET value = 1 WHERE name = 'changes'")
+        for (let n = 0; n <= more; n++) await create(`again-${n}`)
+        await feed.poll()
+        expect([resyncs, seen.length]).toEqual([1, 1])
+        await create('next')
+        await feed.poll()
+        expect([resyncs, seen.length]).toEqual([1, 2])
+      },
+    )
 
     test('continues without a resynchronization after an hour without changes', async () => {
       await create('before')
@@ -238,7 +241,7 @@ describeStores((openTemporaryStore, dialect) => {
   })
 
   describe('its health', () => {
-    test('is good after the start, bad two seconds after the last read, and good after the next read', async () => {
+    test('is healthy after the start, unhealthy two seconds after the last read, and healthy after the next read', async () => {
       expect(feed.healthy()).toBe(false)
       await feed.start()
       expect(feed.healthy()).toBe(true)
@@ -317,7 +320,7 @@ describeStores((openTemporaryStore, dialect) => {
   }
   if (dialect === 'PostgreSQL') describe('notifications', defineNotifications)
 
-  describe('a change of another process', () => {
+  describe('a change by another process', () => {
     test('is reported within a second: a revoked key', async () => {
       await feed.stop()
       const { store, address } = temporary

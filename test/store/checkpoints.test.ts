@@ -20,7 +20,7 @@ beforeEach(() => {
 afterEach(() => folder.remove())
 
 const PAYLOAD = 'x'.repeat(2_000)
-/** Fewer pages than make a commit move pages itself. */
+/** Fewer pages than the threshold at which a commit moves pages itself. */
 const COMMITS = 300
 
 const fileBytes = (): number => statSync(path).size
@@ -45,13 +45,13 @@ test('the thread moves committed pages while the database is open', async () => 
   }
 }, 60_000)
 
-test('without the thread, no page is moved as early', async () => {
+test('without the thread, pages are not moved as early', async () => {
   const database = await fill('by-commits')
   expect(fileBytes()).toBeLessThan((COMMITS * PAYLOAD.length) / 2)
   await database.close()
 })
 
-test('the close stops the thread and leaves one complete file', async () => {
+test('close() stops the thread and leaves one complete file', async () => {
   await (await fill('separate-thread')).close()
   expect(existsSync(`${path}-wal`)).toBe(false)
   const plain = new BunDatabase(path, { readonly: true })
@@ -71,7 +71,7 @@ const logSequence = (): number => {
   return header.readUInt32BE(12)
 }
 
-test('the thread makes the first commit after it moved all pages, so that requests do not wait for the disk', async () => {
+test('the thread itself makes the first commit after moving all pages, so that requests do not wait for the disk', async () => {
   const database = await openSqliteDatabase({ path, clock: systemClock, checkpoints: 'separate-thread' })
   try {
     let first = 0
@@ -117,7 +117,7 @@ test('a restarted log keeps its size up to a limit, beyond which it is truncated
   expect(await sizeAfter(LOG_KEPT_BYTES)).toBe(LOG_KEPT_BYTES)
 }, 60_000)
 
-test('the end of the thread is reported once', async () => {
+test('the exit of the thread is reported once', async () => {
   const lost = Promise.withResolvers<void>()
   let reports = 0
   const checkpoints = startCheckpoints(join(folder.path, 'missing', 'test.db'), () => {

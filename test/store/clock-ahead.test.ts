@@ -1,4 +1,4 @@
-// Times that were written while the clock was ahead stop no list from being read.
+// Times that were written while the clock was ahead do not prevent lists from being read.
 import { expect, test } from 'bun:test'
 import { describeStores } from './dialects.ts'
 import { storeOfSuite } from './store-of-test.ts'

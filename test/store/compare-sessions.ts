@@ -1,4 +1,4 @@
-// Random operations must change a stored session as they change the model. Two simultaneous operations must have the effect
+// Random operations must change a stored session like the model. Two simultaneous operations must have the effect
 // of either order.
 import { isDeepStrictEqual } from 'node:util'
 import type { WalletAddress } from '../../src/domain/address.ts'
@@ -219,7 +219,7 @@ const choose = (random: Random, model: Model, hitIds: ReadonlyMap<string, string
 
 /**
  * @returns the number of operations by kind and outcome
- * @throws Error if a session differs from the model; the message has the seed and the operations
+ * @throws Error if a session differs from the model; the message contains the seed and the operations
  */
 export const compareWithModel = async (
   store: Store,

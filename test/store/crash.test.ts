@@ -25,7 +25,7 @@ const writeAndKill = async (address: string, acknowledged: number): Promise<stri
 }
 
 describeDatabases((dialect) => {
-  test('SIGKILL during writes loses no acknowledged write, and leaves no partial transaction', async () => {
+  test('SIGKILL during writes neither loses an acknowledged write nor leaves a partial transaction', async () => {
     const place = await dialect.createPlace()
     try {
       const acknowledged = await writeAndKill(place.address, 120)

@@ -94,7 +94,7 @@ describeDatabases((dialect) => {
       expect(await names()).toEqual([])
     })
 
-    test('cannot use the database outside its handle, which would be a deadlock', async () => {
+    test('cannot use the database outside its handle, because this would be a deadlock', async () => {
       const nested = database.transaction(async (transaction) => {
         await insert(transaction, 'outer')
         await database.transaction((inner) => insert(inner, 'inner'))
@@ -118,7 +118,7 @@ describeDatabases((dialect) => {
       expect(await read).toEqual(['a'])
     })
 
-    test('has a handle that is unusable after its end', async () => {
+    test('has a handle that is unusable after the transaction ends', async () => {
       let kept: Transaction | undefined
       await database.transaction(async (transaction) => {
         kept = transaction
@@ -160,7 +160,7 @@ describeDatabases((dialect) => {
   })
 
   describe('errors', () => {
-    test('contain the kind of constraint and no value', async () => {
+    test('contain the kind of constraint but no value', async () => {
       const { integer, tableEnd } = database.schemaWords
       await database.execute(
         `CREATE TABLE parts (item TEXT REFERENCES items (name), size ${integer} CHECK (size > 0))${tableEnd}`,
@@ -183,12 +183,12 @@ describeDatabases((dialect) => {
       await expect(database.query('SELEC 1')).rejects.toBeInstanceOf(StoreStatementError)
     })
 
-    test('a write by query outside a transaction is refused', async () => {
+    test('a write with query() outside a transaction is refused', async () => {
       await expect(database.query("INSERT INTO items (name) VALUES ('a') RETURNING name")).rejects.toThrow()
       expect(await names()).toEqual([])
     })
 
-    test('calls after the close are unavailable, and earlier calls are completed', async () => {
+    test('calls after close() fail, and earlier calls are completed', async () => {
       const pending = insert(database, 'before')
       await database.close()
       expect(await pending).toBe(1)

@@ -1,5 +1,5 @@
-// The decision index of real logs finds the same as a scan of the whole log: in pages, while the log grows, after crashes,
-// and after the loss of its own file.
+// The decision index of real logs finds the same decisions as a scan of the whole log: in pages, while the log grows,
+// after crashes, and after the loss of its own file.
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
@@ -158,7 +158,7 @@ const FILTERS: readonly Omit<DecisionFilter, 'organizationId'>[] = [
 ]
 
 describe('a search', () => {
-  test('finds the same as a scan of the log, newest first, with every filter and page size', () => {
+  test('finds the same decisions as a scan of the log, newest first, with every filter and page size', () => {
     const records = varied(333)
     // Two writers with several segments each: three generations with indexes and one without.
     for (const writer of [0, 1]) {
@@ -181,7 +181,7 @@ describe('a search', () => {
     }
   })
 
-  test('continues after the end of a page, whatever is written between', () => {
+  test('continues after the end of a page, even if decisions are written between', () => {
     write('w00', varied(120))
     ingestAll()
     const filter = { organizationId: ALPHA }
@@ -193,7 +193,7 @@ describe('a search', () => {
     expect([...first.decisions, ...second.decisions].map(({ record }) => record.uuid)).toEqual(before.slice(0, 20))
   })
 
-  test('that takes long returns an incomplete page, and continues with the next', () => {
+  test('that takes a long time returns an incomplete page, and continues with the next', () => {
     write('w00', varied(300))
     ingestAll()
     reopen(stepping(300))
@@ -353,7 +353,7 @@ describe('a tally', () => {
 })
 
 describe('the log', () => {
-  test('is ingested once, however often the process restarts', () => {
+  test('is ingested once, even if the process restarts', () => {
     const records = varied(200)
     write('w00', records.slice(0, 120), 9_000)
     write('w01', records.slice(120), 9_000)
@@ -406,7 +406,7 @@ describe('the log', () => {
     expect(tallied()).toEqual([2, 2, 2])
   })
 
-  test('can lack an archived segment, whose decisions are missing', () => {
+  test('can lack an archived segment, whose decisions are then missing', () => {
     write('w00', [decisionRecord(1)])
     write('w00', [decisionRecord(2)])
     ingestAll()

@@ -31,7 +31,7 @@ const counted = (sums: Map<string, [number, number]>, tallies: ReturnType<typeof
   }
 }
 
-test('a batch has each group once, with the sums of its decisions', () => {
+test('a batch contains each group once, with the sums of its decisions', () => {
   const repeated = fc
     .tuple(decision, fc.integer({ min: 1, max: 4 }))
     .map(([of, times]) => new Array<Counted>(times).fill(of))
@@ -74,7 +74,7 @@ test('a decision counts by time, by rule and key, and by rule and key per day', 
   ])
 })
 
-test('every step and a day are multiples of the step of time, which is the shortest', () => {
+test('every step and a day are multiples of the shortest step', () => {
   const shortest = Math.min(...Object.values(TALLY_STEPS_MS))
   expect(shortest).toBe(TALLY_STEPS_MS.time)
   for (const step of [...Object.values(TALLY_STEPS_MS), TALLY_DAY_MS]) expect(step % shortest).toBe(0)

@@ -1,5 +1,5 @@
-// Suites in `describeStores` or `describeDatabases` run on SQLite and on PostgreSQL. Without PostgreSQL, a skipped test has
-// the reason.
+// Suites in `describeStores` or `describeDatabases` run on SQLite and on PostgreSQL. Without PostgreSQL, a skipped test
+// contains the reason.
 import { describe, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Clock } from '../../src/lib/time.ts'

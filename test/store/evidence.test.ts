@@ -1,4 +1,4 @@
-// Traces of erased evidence in the database file, and refused changes of its rows.
+// Traces of erased evidence in the database file, and refused changes to its rows.
 import { Database as BunDatabase } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
@@ -42,7 +42,7 @@ test('an erased key is not in the database file after a checkpoint', async () =>
   }
 })
 
-test('a record of a read can be neither changed nor deleted', async () => {
+test('the record of an evidence read can be neither changed nor deleted', async () => {
   const { store, path } = temporary
   const { target, record } = await seed()
   await store.evidence.recordRead(target, record.id, 'operator:ada')
@@ -52,7 +52,7 @@ test('a record of a read can be neither changed nor deleted', async () => {
   raw.close()
 })
 
-test('retention days out of range, or of an unknown organization, are refused', async () => {
+test('retention days that are out of range, or for an unknown organization, are refused', async () => {
   const { store } = temporary
   const { target } = await seed()
   const days = { completedDays: 1, rejectedDays: 1, abandonedDays: 1 }

@@ -111,7 +111,7 @@ describe('a group on the connection', () => {
   let connection: SqliteConnection
   let committed: number
 
-  /** A connection that records its statements, and fails the refused ones. */
+  /** A connection that records its statements and rejects the refused statements. */
   const watched = (real: SqliteConnection): SqliteConnection => ({
     get inTransaction() {
       return real.inTransaction
@@ -148,7 +148,7 @@ describe('a group on the connection', () => {
     reject: (error) => void settled.push(`${name} ${(error as Error).name}`),
   })
 
-  /** A stopped clock, because a group is cut after some time, which its first member can take on a busy machine. */
+  /** A stopped clock, because a group ends after a time limit, which its first member can reach on a busy machine. */
   const stillClock = { ...systemClock, monotonicMs: () => 0 }
 
   const createRunner = (clock = stillClock) =>
@@ -184,7 +184,7 @@ describe('a group on the connection', () => {
     expect(names()).toEqual(['a', 'b', 'c'])
   })
 
-  test('settles no transaction before the commit, even failed ones', async () => {
+  test('settles no transaction before the commit, not even failed transactions', async () => {
     const settledThen: number[] = []
     const settled: string[] = []
     refuse = (sql) => {
@@ -214,7 +214,7 @@ describe('a group on the connection', () => {
   const LONG_NAME = 'x'.repeat(100_000)
   const fillDisk = async (transaction: Transaction): Promise<void> => {
     await insert(transaction, LONG_NAME).catch(() => undefined)
-    // Outside a transaction, the row would be kept at once.
+    // Outside a transaction, the row would be stored immediately.
     connection.run('PRAGMA max_page_count = 1000000')
     await insert(transaction, 'after').catch(() => undefined)
   }
@@ -229,7 +229,7 @@ describe('a group on the connection', () => {
     expect([left, connection.inTransaction, names(), committed]).toEqual([1, false, [], 0])
   })
 
-  test('whose savepoint cannot be rolled back keeps nothing', async () => {
+  test('whose savepoint cannot be rolled back is rolled back as a whole', async () => {
     refuse = (sql) => sql.startsWith('ROLLBACK TO')
     const failing = (transaction: Transaction) => insert(transaction, 'b').then(throwing)
     const { settled, left } = await run({ a: inserting('a'), b: failing, c: inserting('c') })
@@ -237,7 +237,7 @@ describe('a group on the connection', () => {
     expect([left, names()]).toEqual([1, []])
   })
 
-  test('is not started after the deadline of its first transaction, and only that one fails', async () => {
+  test('is not started after the deadline of its first transaction, and only that transaction fails', async () => {
     const settled: string[] = []
     const late = { ...waiting(inserting('late'), settled, 'late'), deadlineMs: 4 }
     const other = waiting(inserting('other'), settled, 'other')
@@ -246,7 +246,7 @@ describe('a group on the connection', () => {
     expect(statements).toEqual([])
   })
 
-  test('takes no further transaction after its work took long', async () => {
+  test('accepts no further transaction after its time limit', async () => {
     let nowMs = systemClock.monotonicMs()
     const slow = (name: string) => async (transaction: Transaction) => {
       nowMs += 3
@@ -283,7 +283,7 @@ describe('the queue', () => {
     return groups
   }
 
-  test('keeps the order for groups and starts of any size', async () => {
+  test('keeps the order of transactions for groups and starts of any size', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.constantFrom('x', 'y'), { maxLength: 200 }),

@@ -143,7 +143,7 @@ describeStores((openTemporaryStore) => {
     )
   }, 60_000)
 
-  test('a claim belongs to an API key, an organization and a text', async () => {
+  test('a claim belongs to an API key, an organization and an idempotency key', async () => {
     await claim(u(1))
     expect((await claim(u(2), { keyId: 'key 2' })).outcome).toBe('claimed')
     expect((await claim(u(3), { key: 'Retry 1' })).outcome).toBe('claimed')

@@ -1,5 +1,5 @@
-// Runs two transactions so that the second starts after the first has written, and before it commits. A row that the second
-// read without a lock is then outdated when it writes. On SQLite, the second waits for its turn.
+// Runs two transactions so that the second starts after the first has written, and before it commits. A row that the
+// second read without a lock is then outdated when it writes. On SQLite, the second waits for its turn.
 import type { Store, Tables } from '../../src/store/store.ts'
 import { until } from '../support/until.ts'
 
@@ -9,7 +9,7 @@ const WAITING = `SELECT COUNT(*) AS waiting FROM pg_stat_activity
   WHERE datname = current_database() AND wait_event_type = 'Lock'`
 
 /**
- * @param first calls its parameter at the end of its transaction, and waits for it
+ * @param first calls its parameter at the end of its transaction and awaits it
  * @param second waits for a lock of the first, or ends, before the first commits
  */
 export const interleaveWork = async <First, Second>(

@@ -1,5 +1,5 @@
-// Decisions that a transaction bases on rows it read must still hold when it commits. Each test runs a decision against an
-// uncommitted change that would make it wrong.
+// Decisions that a transaction bases on rows it read must still be valid when it commits. Each test makes a decision
+// during an uncommitted change that would invalidate it.
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { EVM_ZERO_ADDRESS } from '../../src/domain/address.ts'
 import { SESSION_CHANGES_MAX, type SessionStatus } from '../../src/domain/session.ts'
@@ -74,7 +74,7 @@ describeStores((openTemporaryStore) => {
     expect(await store.sessionChecks.list(organizationId, sessionId)).toEqual([])
   })
 
-  test('no trace of erased evidence is stored', async () => {
+  test('traces of erased evidence are not stored', async () => {
     const { store } = temporary
     const target = await begin()
     await addDocument(target)
@@ -199,7 +199,7 @@ describeStores((openTemporaryStore) => {
       expect(await store.database.query('SELECT hash FROM portal_handovers')).toEqual([])
     })
 
-    test('a browser that opens an earlier handover link loses the session, too', async () => {
+    test('a browser that opens an earlier handover link also loses the session', async () => {
       const { store } = temporary
       const { link, challenge, expiresAtSeconds } = await enter()
       const [handover, accomplice] = [newHash(), newHash()]
@@ -214,7 +214,7 @@ describeStores((openTemporaryStore) => {
       expect(await store.portalLinks.findBrowser(PERSON, link.sessionId)).not.toBeNull()
     })
 
-    test('the agreement stays if a wallet is connected at once', async () => {
+    test('the agreement is kept if a wallet is connected simultaneously', async () => {
       const { store } = temporary
       const { link, challenge } = await enter()
       await store.database.execute(
@@ -232,7 +232,7 @@ describeStores((openTemporaryStore) => {
     })
   })
 
-  test('an old link that newer links replace opens nothing', async () => {
+  test('an old link that newer links have replaced does not work', async () => {
     const { store } = temporary
     const link = await begin()
     const oldest = newHash()

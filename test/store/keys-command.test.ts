@@ -113,7 +113,7 @@ describe('key regenerate and revoke', () => {
     expect((await run('revoke', '000000000000')).code).toBe(1)
   })
 
-  test('refuse a key in place of its id without repeating the key', async () => {
+  test('refuse a key in place of its id without printing the key', async () => {
     const { text } = await issue()
     for (const command of ['revoke', 'regenerate']) {
       const { code, stdout, stderr } = await run(command, text)

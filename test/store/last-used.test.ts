@@ -27,13 +27,13 @@ const createDatabase = () => {
   return { state, database: database as Database }
 }
 
-test('no use is written if there is none', async () => {
+test('no transaction is started if there are no uses', async () => {
   const { state, database } = createDatabase()
   await createLastUsedWriter(database).write(new Map())
   expect(state.written).toEqual([])
 })
 
-test('failed writes are retried with the next one, with the newer use', async () => {
+test('failed writes are retried with the next write, with the newer use', async () => {
   const { state, database } = createDatabase()
   const writer = createLastUsedWriter(database)
   state.failing = true

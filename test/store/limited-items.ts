@@ -13,7 +13,7 @@ interface LimitedItems {
   readonly table: string
   /** Columns that differ between copies; the first identifies an item. */
   readonly unique: readonly string[]
-  /** Name of the item in paths, where `create` returns its value. */
+  /** Name of the item in paths, for which `create` returns the value. */
   readonly parameter?: string
   /** @param name makes the item unique */
   readonly create: (store: Store, parents: Parents, name: string) => Promise<string | undefined>
@@ -145,7 +145,7 @@ const requestApproval = async (store: Store, { organizationId, policyId: subject
   return (await store.approvals.request({ organizationId, requestedBy, ...what })).id
 }
 
-/** As many numbers as its parameter, starting at 1. */
+/** Numbers from 1 to its parameter. */
 const NUMBERS = `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)`
 
 interface Statement {

@@ -25,7 +25,7 @@ describeStores((openTemporaryStore) => {
   const NOTE: ListNote = { memo: '', author: 'alice', addedAtSeconds: 100 }
   const SOLANA = 'So11111111111111111111111111111111111111112'
 
-  /** The n-th address: ascending with n. */
+  /** The n-th address, in ascending order. */
   const evm = (number: number): string => `0x${number.toString(16).padStart(40, '0')}`
   const edit = (address: string, present = true, note: Partial<ListNote> = {}): ListEdit => ({
     key: addressKey(address),
@@ -100,7 +100,7 @@ describeStores((openTemporaryStore) => {
     }))
 
   describe('lists', () => {
-    test('have names that policies can use, unique per owner', async () => {
+    test('have names that policies can use and that are unique per owner', async () => {
       const { lists } = temporary.store
       for (const name of ['', 'Upper', 'a-b', '1a', '_a', 'a'.repeat(65), 'ä']) {
         await expect(lists.create({ owner: ours, name })).rejects.toBeInstanceOf(FieldInvalidError)
@@ -121,7 +121,7 @@ describeStores((openTemporaryStore) => {
       await expect(lists.create({ owner: ours, name: 'sanctions' })).rejects.toBeInstanceOf(FieldInvalidError)
     })
 
-    test('belong to their owner', async () => {
+    test('are visible only to their owner', async () => {
       const { lists } = temporary.store
       const list = await newList(theirs)
       expect(await lists.find(ours, list.name)).toBeNull()
@@ -287,7 +287,7 @@ describeStores((openTemporaryStore) => {
       await lists.edit(owner, 'second', [edit(evm(1)), edit(evm(2)), edit(evm(3))])
       await expect(lists.edit(owner, 'second', [edit(evm(4))])).rejects.toMatchObject(full)
       await expect(activate(second, await upload(second, 4), bases)).rejects.toMatchObject(full)
-      // An entry in place of another, and fewer entries.
+      // One entry replaces another, and then there are fewer entries.
       await lists.edit(owner, 'second', [edit(evm(4)), edit(evm(3), false)])
       expect(await activate(first, await upload(first, 6), bases)).toBe('activated')
       expect(await activate(shared, await upload(shared, 11), bases)).toBe('activated')
@@ -426,7 +426,7 @@ describeStores((openTemporaryStore) => {
       await listSources.remove(list.id)
     })
 
-    test('of sanctioned persons announces each change of its shared list', async () => {
+    test('of sanctioned persons announces each change to its shared list', async () => {
       const { screeningLists, lists, database } = temporary.store
       const source = { name: 'our-people', format: 'csv', urls: [], reach: 'public', intervalSeconds: 3_600 } as const
       await screeningLists.set(source)

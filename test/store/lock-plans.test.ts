@@ -1,4 +1,4 @@
-// Plans of statements that run while other writes wait: an index leads to the rows that they need.
+// Plans of statements that run while other writes wait: they find their rows by an index.
 import { afterAll, expect, test } from 'bun:test'
 import { SELECT_RECIPIENT } from '../../src/store/organizations/api-keys.ts'
 import { ORGANIZATION_LIMITS } from '../../src/store/organizations/organization-limits.ts'
@@ -22,7 +22,7 @@ onSqlite('the recipient of a key is found by indexes', async () => {
   expect(await wideStepsOf(SELECT_RECIPIENT)).toEqual([])
 })
 
-/** Kinds whose ended objects, or those of other organizations, are in the same table. */
+/** Kinds of objects whose table also contains ended objects or objects of other organizations. */
 const KINDS = ['API keys', 'created accounts', 'pending approvals', 'pending approvals per administrator'] as const
 
 onSqlite.each(KINDS)('the limit of %s reads only the counted rows', async (kind) => {

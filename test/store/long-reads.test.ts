@@ -1,4 +1,4 @@
-// Long reads of a SQLite store on a separate thread return the rows and errors of other reads.
+// Long reads of a SQLite store, on a separate thread, return the same rows and errors as other reads.
 import { afterAll, expect, test } from 'bun:test'
 import { StoreStatementError, StoreUnavailableError } from '../../src/store/errors.ts'
 import { openSqliteDatabase } from '../../src/store/sqlite/sqlite.ts'
@@ -22,7 +22,7 @@ const open = async (longReads: 'inline' | 'separate-thread' = 'separate-thread')
 }
 const EVERYTHING = 'SELECT * FROM things WHERE id > ? ORDER BY id'
 
-test('long reads return the rows of a read, including earlier commits', async () => {
+test('long reads return the same rows as a read, including earlier commits', async () => {
   const database = await open()
   expect(await database.queryLong?.(EVERYTHING, [0])).toEqual(await database.query(EVERYTHING, [0]))
   await database.execute('INSERT INTO things (id) VALUES (3)')
@@ -44,7 +44,7 @@ test('a transaction has no long reads', async () => {
   await database.close()
 })
 
-test('a close waits for the running long read, and rejects waiting ones', async () => {
+test('close() waits for the running long read and rejects queued long reads', async () => {
   const database = await open()
   const reads = Array.from({ length: 20 }, () => database.queryLong?.(EVERYTHING, [0]))
   await Promise.resolve()

@@ -1,4 +1,4 @@
-// Schema migrations: their order, the programs that may start with each schema, and the rows that they convert.
+// Schema migrations: their order, the program versions that can start with each schema, and the rows that they convert.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { systemClock } from '../../src/lib/time.ts'
 import { publisherOf } from '../../src/modules/screening/formats/publishers.ts'
@@ -70,7 +70,7 @@ describeDatabases((dialect) => {
       expect(await database.query('SELECT number FROM one')).toEqual([{ number: 1 }])
     })
 
-    test('of a newer version that declares compatibility let the previous version start, and no older one', async () => {
+    test('of a newer version that declares compatibility let the previous version start, but no older version', async () => {
       const third: Migration = {
         number: 3,
         name: 'third',
@@ -81,7 +81,7 @@ describeDatabases((dialect) => {
       await migrate(database, 6, [first, second])
       expect(await history()).toHaveLength(3)
       expect(await refusal([first])).toContain('newer than this program')
-      // A migration without a declaration is for its own version only.
+      // A migration without a declaration is compatible only with its own version.
       await migrate(database, 7, [first, second, third, { ...third, number: 4, worksWith: 4, statements: () => [] }])
       expect(await refusal([first, second, third])).toContain('newer than this program')
     })
@@ -142,7 +142,7 @@ describeDatabases((dialect) => {
       await migrate(database, 2)
     }
 
-    test('number earlier decisions about sessions by their time, below all later ones', async () => {
+    test('number earlier decisions about sessions by their time, below all later decisions', async () => {
       await upgrade(
         'session-decisions',
         [ORGANIZATION, 'org', 'org', 'Org'],
@@ -260,7 +260,7 @@ describeDatabases((dialect) => {
       ])
     })
 
-    test('mark the lists that screening writes, as old as their last change, and share all wallets again', async () => {
+    test('mark the lists that screening writes, with the time of their last change, and share all wallets again', async () => {
       const list = `INSERT INTO lists (id, organization_id, name, description, entry_count, version, created_at_seconds,
         updated_at_seconds) VALUES (?, ?, ?, '', 0, 1, 10, 70)`
       await upgrade(
@@ -311,7 +311,7 @@ describeDatabases((dialect) => {
       expect(await history()).toHaveLength(2)
     })
 
-    test('of a newer version stop the start with one line, and change nothing', async () => {
+    test('of a newer version prevent the start with one line and make no changes', async () => {
       await migrate(database, 5, [first, second])
       const detail = await refusal([first])
       expect(detail).toContain('newer than this program (schema 2; this program supports 1)')
@@ -319,7 +319,7 @@ describeDatabases((dialect) => {
       expect(await history()).toHaveLength(2)
     })
 
-    test('that were edited after they were applied stop the start', async () => {
+    test('that were edited after they were applied prevent the start', async () => {
       await migrate(database, 5, [first])
       const edited: Migration = { ...first, statements: () => ['CREATE TABLE one (number INTEGER)'] }
       expect(await refusal([edited, second])).toContain("schema 1 differs from this program's schema")

@@ -1,4 +1,4 @@
-// Every kind of item that an organization can create has a limit. Tests fill organizations by copying rows.
+// Every kind of item that an organization can create has a limit. Tests copy rows to reach the limits.
 import { beforeAll, expect, test } from 'bun:test'
 import { readCatalog } from '../../src/store/copy/table-catalog.ts'
 import {

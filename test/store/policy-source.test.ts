@@ -106,7 +106,7 @@ describeStores((openTemporaryStore) => {
       expect((await target()).lifetimeSeconds).toBe(300)
     })
 
-    test('by binding is announced with chain and address when the binding is created or removed', async () => {
+    test('that is bound is announced with chain and address when the binding is created or removed', async () => {
       const { bindings } = temporary.store
       const subject = bindingSubject(seed.binding.chainName, seed.binding.address)
       expect(await announced(() => bindings.remove(seed.organizationId, seed.binding.id))).toEqual([
@@ -129,7 +129,7 @@ describeStores((openTemporaryStore) => {
       expect(await temporary.store.policySource.loadRevision('revision_unknown')).toBeNull()
     })
 
-    test('has a number in the order of saves, and the newest is listed first', async () => {
+    test('is numbered in the order of saves, and the newest is listed first', async () => {
       const { policies } = temporary.store
       const { organizationId, policy } = seed
       await Promise.all(
@@ -181,7 +181,7 @@ describeStores((openTemporaryStore) => {
       await shadow()
       await policies.activateRevision(organizationId, policyId, next.id)
       expect(await target()).toMatchObject({ revisionId: next.id, shadowRevisionId: null })
-      // A rollback keeps another shadow.
+      // A rollback keeps a different shadow.
       await shadow()
       await policies.activateRevision(organizationId, policyId, revision.id)
       expect(await target()).toMatchObject({ revisionId: revision.id, shadowRevisionId: next.id })
@@ -199,7 +199,7 @@ describeStores((openTemporaryStore) => {
     })
   })
 
-  test('a changed status of an attester is announced, and a retirement is final', async () => {
+  test('a status change of an attester is announced, and retirement is final', async () => {
     const { attesters } = temporary.store
     const input = { kind: 'ed25519', address: 'address', keystoreFile: 'a.pem' } as const
     let id = ''

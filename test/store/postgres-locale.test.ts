@@ -1,5 +1,5 @@
-// A PostgreSQL database with another collation than by code point compares stored texts as SQLite does, so that pages and
-// copies agree.
+// A PostgreSQL database whose collation isn't by code point compares stored texts like SQLite, so that pages and copies
+// agree.
 import { afterEach, describe, expect, test } from 'bun:test'
 import { systemClock } from '../../src/lib/time.ts'
 import { copyTables, openCopySource, openForCopying } from '../../src/store/copy/table-copy.ts'

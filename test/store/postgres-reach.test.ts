@@ -1,4 +1,4 @@
-// Errors about an unreachable PostgreSQL contain host and cause, and not the password.
+// Errors about an unreachable PostgreSQL contain host and cause, but not the password.
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { systemClock } from '../../src/lib/time.ts'
@@ -46,7 +46,7 @@ describe('the reason', () => {
   })
 })
 
-test('the error of an unreachable store has the reason', async () => {
+test('the error about an unreachable store contains the reason', async () => {
   const opened = openStore({
     target: target(`postgres://u:secret@127.0.0.1:${freePort()}/x?sslmode=disable`),
     clock: systemClock,

@@ -1,5 +1,5 @@
-// Connections to PostgreSQL over the network: the server is verified, and only the request for TLS is sent in clear text. A
-// relay in front of a real server records the bytes that the client sends.
+// Connections to PostgreSQL over the network: the server is verified, and only the request for TLS is sent in
+// plaintext. A relay in front of a real server records the bytes that the client sends.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, chownSync, copyFileSync, statSync, writeFileSync } from 'node:fs'
 import { connect, createServer, type Server } from 'node:net'
@@ -130,14 +130,14 @@ describeTls(`PostgreSQL over TLS${MISSING === null ? '' : ` (skipped: ${MISSING}
   test('the listener sends only the request for TLS', async () => {
     recorder.sent.length = 0
     const watch = watchPostgresChanges(targetFor('', 'localhost'), 20_000, () => undefined)
-    // The second attempt counts, too.
+    // The second attempt also counts.
     await until(() => recorder.sent.filter((sent) => sent !== '').length >= 2)
     expect(watch.listening()).toBe(false)
     await watch.stop()
     expect(new Set(recorder.sent.filter((sent) => sent !== ''))).toEqual(new Set([SSL_REQUEST]))
   })
 
-  test('only sslmode=disable allows clear text', async () => {
+  test('only sslmode=disable allows plaintext', async () => {
     recorder.sent.length = 0
     const database = await open('?sslmode=disable')
     expect(await database.query('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()')).toEqual([{ ssl: false }])

@@ -1,5 +1,5 @@
-// Behavior of the store on PostgreSQL only: simultaneous transactions, connections and servers that end, freeze or recover,
-// and a password that must not leak.
+// Behavior of the store on PostgreSQL only: simultaneous transactions, connections and servers that end, freeze or
+// recover, and a password that must not leak.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import { QueueFullError } from '../../src/domain/errors.ts'
@@ -100,7 +100,7 @@ describePostgres('PostgreSQL', () => {
           const index = name === 'a' ? 0 : 1
           await insert(transaction, name)
           inside[index]?.resolve()
-          // Would never resolve if the other transaction had to wait.
+          // This would never resolve if the other transaction had to wait.
           await bothOf(inside)
           const seen = (await transaction.query('SELECT name FROM items')).length
           looked[index]?.resolve()
@@ -130,7 +130,7 @@ describePostgres('PostgreSQL', () => {
       expect(await database.query('SELECT number FROM items')).toEqual([{ number: 2 }, { number: 2 }])
     })
 
-    test('keep nothing if a statement of their commit fails, and the next one works', async () => {
+    test('are rolled back if a statement of their commit fails, and the next transaction works', async () => {
       await insert(database, 'taken')
       const again = { sql: 'INSERT INTO items (name) VALUES (?)', parameters: ['taken'] }
       const failing = database.transaction(async (transaction) => {
@@ -226,7 +226,7 @@ describePostgres('PostgreSQL', () => {
         const [read, written] = await Promise.allSettled([quick.query('SELECT 1 AS one'), insert(quick, 'a')])
         expect(performance.now() - startedMs).toBeLessThan(3_000)
         expect(await backendOf(quick)).not.toBe(reader)
-        // Either call can have got another connection in time.
+        // Either call may have received another connection in time.
         for (const result of [read, written]) {
           if (result.status === 'rejected') expect(result.reason).toBeInstanceOf(StoreUnavailableError)
         }
@@ -237,7 +237,7 @@ describePostgres('PostgreSQL', () => {
       }
     })
 
-    test('exists at most as often as the size of the pool', async () => {
+    test('is limited by the size of the pool', async () => {
       const small = await open({ target: { ...temporary.target, poolSize: 3 } })
       const pids = await Promise.all([
         ...Array.from({ length: 40 }, () => small.transaction(backendOf)),
@@ -268,7 +268,7 @@ describePostgres('PostgreSQL', () => {
       await closing
     })
 
-    test('commits durably, whatever the server’s default', async () => {
+    test('commits durably with any server default', async () => {
       await database.execute(`ALTER DATABASE ${temporary.name} SET synchronous_commit = off`)
       const other = await open()
       const setting = await other.transaction((transaction) => transaction.query('SHOW synchronous_commit'))
@@ -356,15 +356,15 @@ describePostgres('a separate server', () => {
     await insert(database, 'before')
     const pid = await database.transaction(backendOf)
     process.kill(pid, 'SIGKILL')
-    // The server ends all its connections and recovers. Whether a simultaneous commit is kept is unknown, so it may fail,
-    // but the next one may not.
+    // The server ends all its connections and recovers. Whether a simultaneous commit is kept is unknown, so it may
+    // fail, but the next commit must succeed.
     await insert(database, 'amid').catch((error: unknown) => expect(error).toBeInstanceOf(StoreUnavailableError))
     expect(await insert(database, 'after')).toBe(1)
     const rows = await database.query("SELECT name FROM items WHERE name IN ('before', 'after') ORDER BY name")
     expect(rows).toEqual([{ name: 'after' }, { name: 'before' }])
   })
 
-  test('that freezes fails calls in time, and answers after it continues', async () => {
+  test('that freezes fails calls in time, and responds after it resumes', async () => {
     // The server may still be recovering from the earlier test.
     await until(() =>
       database.query('SELECT 1 AS one').then(

@@ -1,4 +1,4 @@
-// Statements of requests and streams use an index in PostgreSQL, whatever the number of rows. Each statement is explained
+// Statements of requests and streams use an index in PostgreSQL, for any number of rows. Each statement is explained
 // before it runs on tables with many rows.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { systemClock } from '../../src/lib/time.ts'

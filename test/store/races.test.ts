@@ -1,5 +1,5 @@
-// Simultaneous writes of two machines: a decision based on a row that was read must still hold when it commits. Two stores
-// over one database stand for two machines. SQLite locks the file, PostgreSQL locks rows.
+// Simultaneous writes of two machines: a decision based on a row that was read must still be valid when it commits. Two
+// stores over one database stand for two machines. SQLite locks the file, PostgreSQL locks rows.
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { addressKey } from '../../src/domain/address-key.ts'
 import { readNewest } from '../../src/store/changes.ts'
@@ -65,7 +65,7 @@ describeStores((open, dialect) => {
     return { ...by, organizationId, action: 'a.b', subject: String(index), detail: {} }
   }
 
-  test('audit entries stay one chain', async () => {
+  test('audit entries remain one chain', async () => {
     await atOnce(12, (store, index) =>
       store.transaction(async (tables) => {
         const change = () => tables.organizations.create({ slug: `o${index}`, name: 'x' })
@@ -223,7 +223,7 @@ describeStores((open, dialect) => {
       await one.database.transaction(async (transaction) => {
         expect(await one.leaderLeases.attestation.holds(transaction, 'first', held?.term ?? 0)).toBe(true)
         taking = two.take('second', held).then((taken) => order.push(taken === null ? 'refused' : 'taken'))
-        // Each read is a round trip, as is the earlier take, which would be done after ten reads.
+        // Each read is a round trip. The earlier take is one, too, and would be complete after ten reads.
         for (let looks = 0; looks < 10; looks++) expect((await two.read())?.holder).toBe('first')
         order.push('written')
       })
@@ -257,7 +257,7 @@ describeStores((open, dialect) => {
     }
   })
 
-  test('rate limits of the same keys are settled by both nodes in opposite orders', async () => {
+  test('two nodes can settle rate limits of the same keys in opposite orders', async () => {
     const keys = Array.from({ length: 100 }, (_, index) => `key ${index}`)
     const settle = (store: Store, id: string, order: readonly string[]) =>
       store.rateLeases.exchange(
@@ -283,7 +283,7 @@ describeStores((open, dialect) => {
     }
     const race = (key: string) => atOnce(8, (store, index) => claim(store, `uuid ${index}`, key))
 
-    test('is claimed once, and claimed once again after its time', async () => {
+    test('is claimed once, and once more after it expires', async () => {
       for (let round = 0; round < 10; round++) {
         const key = `new ${round}`
         for (let claims = 0; claims < 2; claims++) {
@@ -293,7 +293,7 @@ describeStores((open, dialect) => {
       }
     })
 
-    test('is taken over once with the uuid of the abandoned claim, whose holder can do nothing more', async () => {
+    test('is taken over once with the uuid of the abandoned claim, whose holder can no longer use it', async () => {
       const [one, two] = temporary.nodes
       for (let round = 0; round < 10; round++) {
         const key = `abandoned ${round}`
@@ -321,7 +321,7 @@ describeStores((open, dialect) => {
       }
     })
 
-    test('has one answer if its holder answers during a takeover', async () => {
+    test('has one answer if its holder responds during a takeover', async () => {
       const [one, two] = temporary.nodes
       for (let round = 0; round < 10; round++) {
         const key = `answered ${round}`
@@ -383,7 +383,7 @@ describeStores((open, dialect) => {
     expect(await store.userLinks.find(renewedHash)).toMatchObject({ userId })
   })
 
-  test('creating a list that is being edited fails at once', async () => {
+  test('creating a list that is being edited fails immediately', async () => {
     const [store, other] = temporary.nodes
     const list = { owner: organizationId, name: 'mine', description: '' }
     await store.lists.create(list)

@@ -1,5 +1,5 @@
-// A simple model of the wallets that are verified after random registrations, connections, decisions, hits, agreements and
-// erasures. It searches plain lists by the rules of docs/identity.md.
+// A simple model of the wallets that are verified after random registrations, connections, decisions, hits, agreements
+// and erasures. It searches plain lists by the rules of docs/identity.md.
 import type { WalletAddress } from '../../src/domain/address.ts'
 import type { HitState } from '../../src/domain/screening-hit.ts'
 import type { CheckType, SessionStatus } from '../../src/domain/session.ts'
@@ -18,7 +18,7 @@ export interface ModelSession {
   retries: number
   /** State of its only hit. */
   hit: HitState | null
-  /** Number of the last decision or revocation; null if there is none. */
+  /** Number of the last decision or revocation; null if there is no decision. */
   decided: number | null
   wasCompletedByOperator: boolean
 }
@@ -165,7 +165,7 @@ export const createRejectionModel = () => {
     return isHeld ? 'LinkedSessionsError' : null
   }
 
-  /** The person of a linking session, and the person's wallets, belong to other organizations' earlier rejections. */
+  /** Adds the person of a linking session, and the person's wallets, to earlier rejections of other organizations. */
   const addToRejections = (session: ModelSession): void => {
     const { organizationId, connected, person } = session
     if (!isLinking(session) || person === null) return

@@ -1,6 +1,7 @@
-// After a rejection, no wallet of the session or its persons is verified in the organization until the session is completed
-// again; after a rejection by an operator or screening, until an operator completes it. No automatic completion overrides a
-// linked rejection, revocation or hit. Random changes are compared with a model, through the cache of standings.
+// After a rejection, no wallet of the session or its persons is verified in the organization until the session is
+// completed again; after a rejection by an operator or screening, until an operator completes it. No automatic
+// completion overrides a linked rejection, revocation or hit. Random changes are compared with a model through the
+// cache of standings.
 import { expect, test } from 'bun:test'
 import type { SessionStatus } from '../../src/domain/session.ts'
 import { createStandings } from '../../src/identity/standing/standings.ts'
@@ -24,7 +25,7 @@ const SHARED_SESSIONS = 3
 const RETRIES_MAX = 5
 const ACTORS = [OPERATOR, OPERATOR, 'provider:webhook', 'policy:pol_1:1', 'key:test', 'screening'] as const
 /** A change that is listed more often is made more often. */
-/** The more often a change is listed, the more often it is made. */
+/** Changes that are listed more often are made more often. */
 const KINDS = [
   'register',
   'register',

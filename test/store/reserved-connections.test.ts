@@ -1,4 +1,4 @@
-// Reads and writes that decisions depend on work while requests occupy the other connections to PostgreSQL.
+// Reads and writes that attestations need succeed while requests occupy the other connections to PostgreSQL.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { runFor } from '../../src/lib/caller.ts'
 import { systemClock } from '../../src/lib/time.ts'

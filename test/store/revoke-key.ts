@@ -1,5 +1,5 @@
-// A process that change-feed.test.ts starts: revokes the key of its arguments, and prints the time of the commit in Unix
-// milliseconds.
+// A process that change-feed.test.ts starts: revokes the key in its arguments, and prints the time of the commit in
+// Unix milliseconds.
 import { systemClock } from '../../src/lib/time.ts'
 import { openStore } from '../../src/store/store.ts'
 import { parseStoreAddress } from '../../src/store/store-address.ts'

@@ -24,7 +24,7 @@ const start = async (
   return waits
 }
 
-test('a process does not start beside a live one with other modules, and the message has the setting of the live process', async () => {
+test('a process does not start beside a live one with other modules, and the message contains the setting of the live process', async () => {
   await beat('node-1/0', 1, ['backups', 'screening'])
   await beat('node-2/0', 1, ['backups', 'tracing'])
   const starting = start(['backups', 'tracing'], (waits) => beat('node-1/0', 1 + waits, ['backups', 'screening']))

@@ -120,7 +120,7 @@ describeStores((open) => {
   test.each([
     ['with a hit, which locks the session', [hit()], 1, 'look'],
     ['without a hit', [], 0, 'passed'],
-  ] as const)('checks that are stored at once are stored once: %s', async (_name, hits, opened, outcome) => {
+  ] as const)('checks that are stored simultaneously are stored once: %s', async (_name, hits, opened, outcome) => {
     const target = await submit()
     const results = await Promise.all(Array.from({ length: 12 }, () => replace(target, { ...PASSED, hits })))
     expect(results.filter((count) => count > 0)).toEqual(Array(opened).fill(1))
@@ -174,7 +174,7 @@ describeStores((open) => {
     }
   })
 
-  test('an open hit ends if its entry is not found again, but not after a change of settings or an incomplete check', async () => {
+  test('an open hit ends if its entry is not found again, except after a change of settings or an incomplete check', async () => {
     const target = await submit()
     const under = { settings: 'threshold 75' }
     await find(target, HITS, under)
@@ -228,7 +228,7 @@ describeStores((open) => {
     },
   )
 
-  test('a clearance stays while the threshold is above its score', async () => {
+  test('a clearance is kept while the threshold is above its score', async () => {
     const target = await submit()
     await find(target, [hit()])
     await decide(target, 'cleared')
@@ -237,7 +237,7 @@ describeStores((open) => {
     expect(await hitsOf(target)).toEqual(['person b 77 cleared'])
   })
 
-  test('a confirmed hit stays when the settings change', async () => {
+  test('a confirmed hit is kept when the settings change', async () => {
     const target = await submit()
     await find(target, [hit({ listing: '1' })])
     await decide(target, 'confirmed')
@@ -267,7 +267,7 @@ describeStores((open) => {
     },
   )
 
-  test('the name of an ended hit is erased with the evidence, and the decision stays', async () => {
+  test('the name of an ended hit is erased with the evidence, and the decision is kept', async () => {
     const target = await submit()
     const findNames = (hits: readonly BoundHit[]) =>
       replaceChecks(temporary.store, target, 'lists', [{ ...PASSED, name: NAME_CHECK, subjectBases: ['s'], hits }])
@@ -289,7 +289,7 @@ describeStores((open) => {
     expect(await findWallet('c')).toBe(1)
   })
 
-  test('an open hit stays after other details are submitted, until the entry is found with at least its score', async () => {
+  test('an open hit is kept after other details are submitted, until the entry is found with at least its score', async () => {
     const target = await submit()
     const other = { subjectBases: ['t'] }
     await find(target, HITS.slice(0, 2))
@@ -330,7 +330,7 @@ describeStores((open) => {
     expect(await hitsOf(target)).toEqual(['business b 77 open', 'owner 1 b 77 open', ...decided])
   })
 
-  test('a decision about a hit without a basis holds while evidence and score are the same', async () => {
+  test('a decision about a hit without a basis is valid while evidence and score are unchanged', async () => {
     const { store, clock } = temporary
     const clearedWithoutBasis = async () => {
       const target = await submit()
@@ -357,7 +357,7 @@ describeStores((open) => {
     expect(await hitsOf(changed)).toEqual(['person  77 cleared', 'person b 77 open'])
   })
 
-  test('an incomplete check does not pass when its hits are cleared', async () => {
+  test('an incomplete check does not pass even when its hits are cleared', async () => {
     const target = await submit()
     const hits = HITS.slice(0, 2)
     await find(target, hits, { outcome: 'not-done' })
@@ -391,7 +391,7 @@ describeStores((open) => {
     expect(await written(hits.with(0, hit({ entry: 'p0', versionId: 'w' })))).toBe(again + 1)
   })
 
-  /** The session as a search for its traces names it. */
+  /** The session as identified in a search for its traces. */
   const searched = ({ sessionId: id }: SessionTarget) =>
     ({ organizationId, id, environment: 'live', personId: null }) as const
 
@@ -439,7 +439,7 @@ describeStores((open) => {
     expect(events.at(-1)).toMatchObject({ kind: 'evidence-erased', actor: 'person' })
   })
 
-  test('the first stored trace key stays', async () => {
+  test('the first stored trace key is kept', async () => {
     const { sessionTraces } = temporary.store
     expect(await sessionTraces.findKey(organizationId)).toBeNull()
     const [one, two] = [new Uint8Array([1]), new Uint8Array([2])]
@@ -449,7 +449,7 @@ describeStores((open) => {
     await expect(sessionTraces.addKey(organizationId, two, new Uint8Array(59))).rejects.toThrow()
   })
 
-  test('a minimum age is from 1 to 99, or null, for all levels or one', async () => {
+  test('a minimum age is from 1 to 99, or null, for all levels or one level', async () => {
     const ages = temporary.store.minimumAges
     const none = { years: null, levels: new Map() }
     expect(await ages.read(organizationId)).toEqual(none)

@@ -1,7 +1,8 @@
-// A simple model of a session and its refusals. A session in `retry` accepts only the requested parts. No decision applies to
-// a changed session. Nothing completes a session with pending checks, an open hit, erased evidence, changes that were not
-// submitted, or unchecked wallets. Only an operator completes it with a confirmed hit. It has no fields, so only an override
-// completes it. It is shared as the person agreed at the last submission, and never after a later refusal.
+// A simple model of a session and of refused operations. A session in `retry` accepts only the requested parts. No
+// decision applies to a changed session. Nothing completes a session with pending checks, an open hit, erased evidence,
+// changes that were not submitted, or unchecked wallets. Only an operator completes it with a confirmed hit. It has no
+// fields, so only an override completes it. It is shared as the person agreed at the last submission, and never after a
+// later refusal.
 import type { SessionStatus } from '../../src/domain/session.ts'
 
 const RETRIES_MAX = 5
@@ -32,7 +33,7 @@ export interface Model {
   readonly wasDecided: boolean
   /** The evidence or the wallets changed after the last submission. */
   readonly isEdited: boolean
-  /** Whether the person's newest agreement shares the result; null without one. */
+  /** Whether the person's newest agreement shares the result; null without an agreement. */
   readonly agrees: boolean | null
   readonly isConsented: boolean
   /** The wallets changed, without a submission, and their checks were not queued. */

@@ -53,7 +53,7 @@ describeStores((openTemporaryStore) => {
     return sessionId
   }
 
-  test('a shadow agrees if its outcome and its rule took effect', async () => {
+  test('a shadow agrees if its outcome and its rule equal those that took effect', async () => {
     const { sessionPolicies } = temporary.store
     await record(['completed', 'a'], ['completed', 'a'])
     await record(['review', null], ['review', null])

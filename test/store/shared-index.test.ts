@@ -131,7 +131,7 @@ describeDatabases((dialect) => {
     expect(await here.builder.status()).toMatchObject({ decisions: 20, upToDate: true })
   })
 
-  test('finds a decision of another node with its proof, in a closed segment and in an open one', async () => {
+  test('finds a decision of another node with its proof, in a closed or an open segment', async () => {
     const [here, there] = [createNode('here'), createNode('there', 6_000)]
     there.write(range(0, 18).map((n) => attestation(n)))
     await there.ingest()
@@ -147,7 +147,7 @@ describeDatabases((dialect) => {
     expect(await finderOf(here).find('org_another', attestation(1).uuid)).toBeNull()
   })
 
-  test('reports an incomplete result if a node has not shipped a line, with the other decisions', async () => {
+  test('reports an incomplete result with the other decisions if a node has not shipped a line', async () => {
     const [here, there] = [createNode('here'), createNode('there')]
     here.write([attestation(1)])
     there.write([attestation(2)])
@@ -227,7 +227,7 @@ describeDatabases((dialect) => {
     expect(oldest?.withheld).toBe(true)
   })
 
-  test('continues after a restart, ingests nothing twice, and can be rebuilt', async () => {
+  test('continues after a restart, ingests no decision twice, and can be rebuilt', async () => {
     const node = createNode('here')
     const other = createNode('there')
     node.write([attestation(1), attestation(2)])
@@ -259,7 +259,7 @@ describeDatabases((dialect) => {
     expect(await finderOf(node).count(ALL)).toEqual({ count: 4, exact: true })
   })
 
-  test('counts no line that a crash truncated', async () => {
+  test('does not count a line that a crash truncated', async () => {
     const node = createNode('here')
     node.write([attestation(1), attestation(2)])
     await node.ingest()

@@ -1,4 +1,4 @@
-// Counters of sign-in attempts: each attempt counts before its check, also with many at once, and expires.
+// Counters of sign-in attempts: each attempt counts before its check, even if many are simultaneous, and expires.
 import { expect, test } from 'bun:test'
 import { describeStores } from './dialects.ts'
 import { storeOfTest } from './store-of-test.ts'
@@ -15,7 +15,7 @@ describeStores((open) => {
   const rows = async (): Promise<number> =>
     (await temporary.store.database.query<{ slot: number }>('SELECT slot FROM sign_in_counters')).length
 
-  test('of 400 simultaneous attempts, only the free ones are accepted', async () => {
+  test('of 400 simultaneous attempts, only the remaining number is accepted', async () => {
     const results = await Promise.all(Array.from({ length: 400 }, () => take(PAIR, ADDRESS)))
     expect(results.filter(({ taken }) => taken)).toHaveLength(5)
     expect(results.find(({ taken }) => !taken)).toEqual({ taken: false, slot: 7, retryAfterSeconds: 60 })
@@ -24,7 +24,7 @@ describeStores((open) => {
     expect(elsewhere.filter(({ taken }) => taken)).toHaveLength(95)
   })
 
-  test('attempts become free one by one, up to the limit', async () => {
+  test('attempts become available one by one, up to the limit', async () => {
     for (let n = 0; n < 5; n++) expect((await take(PAIR)).taken).toBe(true)
     temporary.clock.advance(59)
     expect(await take(PAIR)).toEqual({ taken: false, slot: 7, retryAfterSeconds: 1 })
@@ -46,7 +46,7 @@ describeStores((open) => {
     expect(address.filter(({ taken }) => taken)).toHaveLength(96)
   })
 
-  test('a clock that is set back locks accounts for no longer than a full counter', async () => {
+  test('a clock that is set back locks accounts no longer than a full counter does', async () => {
     temporary.clock.advance(86_400)
     for (let n = 0; n < 5; n++) await take(PAIR)
     temporary.clock.advance(-86_400)

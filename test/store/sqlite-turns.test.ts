@@ -41,7 +41,7 @@ test('a full queue of one organization neither refuses nor delays the write of a
   await waiting
 })
 
-test('claims do not wait for the writes of their own organization, nor writes of requests for all claims', async () => {
+test('claims do not wait for writes of their own organization, and writes of requests do not wait for all claims', async () => {
   const waiting = flood()
   const claims = Array.from({ length: 100 }, () =>
     write('A', { survives: 'process-crash', queue: 'claim', owner: 'A' }),

@@ -91,13 +91,13 @@ describe('a transaction', () => {
       ),
     )
     done = true
-    // One turn per 5 ms of work. A tenth of that leaves room for a slow machine.
+    // One turn per 5 ms of work. A tenth of that is enough on a slow machine.
     expect(turns).toBeGreaterThan((performance.now() - started) / 5 / 10)
     expect(turns).toBeGreaterThan(1)
   })
 })
 
-test('a full disk fails writes but not reads, and writes work again when there is space', async () => {
+test('a full disk fails writes but not reads, and writes succeed again when there is space', async () => {
   await insert(database, 'before')
   // At this limit, SQLite returns SQLITE_FULL, as for a full disk.
   const limitPages = (pages: number) =>
@@ -112,7 +112,7 @@ test('a full disk fails writes but not reads, and writes work again when there i
 })
 
 describe('a locked file', () => {
-  test('is retried without blocking the thread, and fails queued calls after their own time limits', async () => {
+  test('is retried without blocking the thread, and queued calls fail after their own time limits', async () => {
     const clock = createManualClock()
     const waits: number[] = []
     const waiting = await openSqliteDatabase({
@@ -144,7 +144,7 @@ describe('a locked file', () => {
     await waiting.close()
   })
 
-  test('is written after the lock is released, and read before', async () => {
+  test('is written after the lock is released, and can be read before', async () => {
     const other = new BunDatabase(path)
     other.run('BEGIN IMMEDIATE')
     other.run("INSERT INTO items (name) VALUES ('theirs')")
@@ -180,7 +180,7 @@ describe('the file', () => {
     for (const suffix of ['', '-wal', '-shm']) expect(statSync(path + suffix).mode & 0o777).toBe(0o600)
   })
 
-  test('is made private if it was not', async () => {
+  test('is made private if it was readable by others', async () => {
     const open = join(folder.path, 'open.db')
     writeFileSync(open, '')
     chmodSync(open, 0o644)
@@ -217,7 +217,7 @@ describe('the file', () => {
 })
 
 describe('a connection', () => {
-  test('for reads refuses writes, one for writes does not, and neither uses memory mapping', () => {
+  test('for reads refuses writes, a connection for writes does not, and neither uses memory mapping', () => {
     for (const readOnly of [true, false]) {
       const connection = openSqliteConnection(path, readOnly)
       expect(connection.all('PRAGMA mmap_size')).toEqual([{ mmap_size: 0 }])

@@ -50,7 +50,7 @@ describe('the address of a store', () => {
     ...words`data.db mysql://ada:canary@h/d postgres://ada:canary@h:99999/d postgres://ada:canary@h postgres://:canary@h/d
       postgres://ada:canary%zz@h/d postgres:///canary postgres://ada:canary@h/d?sslmode=canary
       postgres://ada:canary@h/d?pool_max=1 postgres://ada:canary@h/d?canary=1`,
-  ])('is refused without being repeated if it is malformed: %p', (text) => {
+  ])('is rejected without being repeated if it is malformed: %p', (text) => {
     expect(refusal(text)).not.toContain('canary')
   })
 
@@ -69,7 +69,7 @@ describe('the address of a store', () => {
     expect(parseStoreAddress('postgres://ada@localhost/c?host=db.example')).toMatchObject({ tls: 'verify-full' })
   })
 
-  test('never falls back to clear text for another machine', () => {
+  test('never falls back to plaintext for another machine', () => {
     for (const host of ELSEWHERE) {
       for (const mode of ['prefer', 'allow']) {
         expect(refusal(`postgres://ada:canary@${host}/c?sslmode=${mode}`)).toMatch(/falls back.*sslrootcert=FILE/)

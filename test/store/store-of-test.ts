@@ -1,4 +1,4 @@
-// A temporary store that is opened before each test, or once for a suite, and removed afterwards.
+// A temporary store that is opened before each test, or once per suite, and removed afterwards.
 import { afterAll, afterEach, beforeAll, beforeEach } from 'bun:test'
 import { openStore } from '../../src/store/store.ts'
 import type { TemporaryStore } from './temporary-store.ts'

@@ -1,4 +1,4 @@
-// Order and limits of the long reads of organizations, and their end with the request or the store.
+// Order and limits of organizations' long reads, which end with the request or the store.
 import { expect, test } from 'bun:test'
 import { DeadlineExceededError, QueueFullError } from '../../src/domain/errors.ts'
 import { runFor } from '../../src/lib/caller.ts'
@@ -27,7 +27,7 @@ const start = (running: number, ownRunning: number) => {
   return { turns, begun, ends, read, endNext, settled }
 }
 
-test('organizations take turns, however many reads of one organization wait', async () => {
+test('organizations take turns, even if many reads of one organization are queued', async () => {
   const { read, endNext, begun, settled } = start(1, 1)
   const reads = ['A', 'A', 'A', 'B'].map((owner) => read(owner))
   await settled()
@@ -73,7 +73,7 @@ test('a read whose request has ended never runs, and frees its slot', async () =
   expect(begun).toEqual(['A', 'A'])
 })
 
-test('a stop rejects waiting reads, and running reads are completed', async () => {
+test('a stop rejects queued reads, and running reads are completed', async () => {
   const { turns, read, begun, endNext, settled } = start(1, 1)
   const [running, waiting] = [read('A'), read('B')]
   await settled()

@@ -87,7 +87,7 @@ describeStores((openTemporaryStore) => {
       })
     })
 
-    test('need a slug that suits a command line and is not like an id', async () => {
+    test('need a slug that is usable on a command line and does not resemble an id', async () => {
       for (const slug of ['', 'Demo', '-demo', 'a b', 'org_1', 'é', 'x'.repeat(64)]) {
         await expect(temporary.store.organizations.create({ slug, name: 'x' })).rejects.toMatchObject({
           code: 'INVALID_FIELD',
@@ -150,7 +150,7 @@ describeStores((openTemporaryStore) => {
       expect(errors[0]).toMatchObject({ message: 'no uses' })
     })
 
-    test('stores the last uses at the close', async () => {
+    test('stores the last uses when it is closed', async () => {
       const { store, target } = temporary
       const { key } = await seedOrganization(store, 'demo')
       store.upkeep.start({ takeUses: () => new Map([[key.record.keyId, 123]]), onError: () => undefined })

@@ -47,7 +47,7 @@ describe('rows', () => {
   })
 
   // A batch has 250 rows.
-  test.each([0, 1, 249, 250, 251, 500, 501])('are read once each in the order of the key: %i', async (count) => {
+  test.each([0, 1, 249, 250, 251, 500, 501])('are each read once, in the order of the key: %i', async (count) => {
     const values = Array.from({ length: count }, (_, number) => [Math.floor(number / 3), `t${number % 3}`] as const)
     await database.transaction(async (transaction) => {
       for (const [one, two] of values.toReversed()) {

@@ -1,4 +1,4 @@
-// Copies of a database: all rows or none are copied between any two dialects, and no table is left out.
+// Copies of a database: all rows or none are copied between any two dialects, and no table is omitted.
 import { afterEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { systemClock } from '../../src/lib/time.ts'
@@ -113,7 +113,7 @@ test.skipIf(POSTGRES_MISSING !== null)(
     let written = false
     const copied = await copyTables(
       through(left, async (sql, parameters) => {
-        // The first statement has fixed the moment; rows of the table have not been read.
+        // The first statement has fixed the snapshot; rows of the table have not been read.
         if (!written && sql.includes('FROM "organizations"')) {
           written = true
           await writer.execute(
@@ -180,7 +180,7 @@ for (const from of kinds) {
         expect(await store.organizations.list()).toHaveLength(3)
       })
 
-      test('a move keeps every acknowledged change, and refuses later changes until it is undone', async () => {
+      test('a move keeps every acknowledged change and refuses later changes until it is undone', async () => {
         const { source, target, left, right } = await openPair(from, to, 'acme')
         const running = await openStore({ target: source, clock: systemClock })
         closers.push(running.close)
@@ -264,7 +264,7 @@ describe('the catalog', () => {
   })
 })
 
-test('rows with any values are copied, in any number', async () => {
+test('any number of rows with any values are copied', async () => {
   const value = fc.oneof(
     fc.string({ unit: 'grapheme' }).filter((text) => !text.includes('\0')),
     fc.constant('?'),

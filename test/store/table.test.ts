@@ -1,5 +1,5 @@
-// Declared tables in both databases: values keep their types, rows belong to their organization, and no text from callers
-// becomes part of a statement.
+// Declared tables in both databases: values keep their types, rows belong to their organization, and no text from
+// callers becomes part of a statement.
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { createAuditTable } from '../../src/store/audit.ts'
 import {
@@ -79,7 +79,7 @@ describeStores((openTemporaryStore) => {
       expect(await THINGS.remove(scope, one)).toBeNull()
     })
 
-    test('that exists is kept by insertNew, and changed by put', async () => {
+    test('that exists is kept by insertNew and replaced by put', async () => {
       expect(await PAIRS.insertNew(scope, { one: 'a', two: 'b', value: 1 })).toBe(true)
       expect(await PAIRS.insertNew(scope, { one: 'a', two: 'b', value: 2 })).toBe(false)
       expect(await PAIRS.find(scope, { one: 'a' })).toEqual({ one: 'a', two: 'b', value: 1, first: null })
@@ -142,7 +142,7 @@ describeStores((openTemporaryStore) => {
       }
     }
     expect(read.filter((statement) => statement.includes('(id) >= (?)')).length).toBeGreaterThan(10)
-    // Rows that are inserted during a step hide no other row.
+    // Rows inserted during a step don't hide other rows.
     let inserted = 0
     const busy = {
       query: async <Row>(statement: string, given: readonly SqlParameter[] = []) => {

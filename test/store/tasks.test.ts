@@ -35,7 +35,7 @@ describeStores((open) => {
     expect((await tasks.find(organizationId, id))?.input).toEqual({ contentHash: 'abc' })
   })
 
-  test('ended jobs are removed after 90 days, and open jobs and jobs of others are not', async () => {
+  test('ended jobs are removed after 90 days, but open jobs and jobs of others are not', async () => {
     const { tasks } = temporary.store
     const old = (await create()).id
     expect(await finish()).toBe(old)

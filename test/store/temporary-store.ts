@@ -83,8 +83,8 @@ const createMigrated = async (): Promise<string> => {
 }
 
 /**
- * Copies a migrated file to the path, because opening an empty one takes five times as long. A script that is not a test
- * would not remove the original, so there the store creates its tables itself.
+ * Copies a migrated file to the path, because opening an empty one takes five times as long. A script that is not a
+ * test would not remove the original, so the store creates its own tables there.
  */
 export const placeMigrated = async (path: string): Promise<void> => {
   if (!hasEnd()) return

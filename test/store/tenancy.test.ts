@@ -30,7 +30,7 @@ describeStores((openTemporaryStore) => {
   }
 
   describe('another organization’s row', () => {
-    test('is not found by a read, and not changed by a write', async () => {
+    test('is neither found by a read nor changed by a write', async () => {
       const { store } = temporary
       const us = ours.organizationId
       const before = await snapshot()
@@ -53,7 +53,7 @@ describeStores((openTemporaryStore) => {
       expect(await snapshot()).toEqual(before)
     })
 
-    test('cannot be referenced, because the schema refuses it', async () => {
+    test('cannot be referenced, because the schema rejects it', async () => {
       const { store } = temporary
       const organizationId = ours.organizationId
       const { policy, project } = theirs

@@ -1,5 +1,5 @@
-// Lookups of callers without a key while PostgreSQL does not answer: a few per network wait, further ones are refused, and
-// other networks are not affected.
+// Lookups of callers without a key while PostgreSQL does not answer: a few per network wait, further lookups are
+// refused, and other networks are not affected.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { QueueFullError } from '../../src/domain/errors.ts'
 import { runFor } from '../../src/lib/caller.ts'

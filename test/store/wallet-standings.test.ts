@@ -1,5 +1,5 @@
-// Sessions and wallets that a standing is derived from: the database's order, the maximum number of rows, and the changes
-// that caches are notified of.
+// Sessions and wallets that a standing is derived from: the database's order, the maximum number of rows, and the
+// changes that caches are notified of.
 import { beforeEach, expect, test } from 'bun:test'
 import type { WalletAddress } from '../../src/domain/address.ts'
 import { judgeStanding } from '../../src/identity/standing/standing.ts'
@@ -97,7 +97,7 @@ describeStores((openTemporaryStore) => {
       parameters,
     )
 
-  test('the last decision about a wallet is read, however many newer sessions exist', async () => {
+  test('the last decision about a wallet is read, even if many newer sessions exist', async () => {
     await addSessions(SESSIONS_MAX + 40, () => [WALLET])
     const { sessions, walletStandings } = temporary.store
     await submitAgain('id = ?', idOf(1))
@@ -109,7 +109,7 @@ describeStores((openTemporaryStore) => {
     expect(judgeStanding(read, 1, 'kyc').verifying).toBeNull()
   })
 
-  test('the last rejection is read, however many sessions without the wallet were decided later', async () => {
+  test('the last rejection is read, even if many sessions without the wallet were decided later', async () => {
     await addSessions(SESSIONS_MAX + 40, () => [WALLET])
     const { database, sessions, walletStandings } = temporary.store
     await sessions.changeStatus({ organizationId, sessionId: idOf(1), to: 'rejected', actor: OPERATOR, revoke: true })
@@ -130,7 +130,7 @@ describeStores((openTemporaryStore) => {
     expect(judgeStanding(read, 1, 'kyc').verifying).toBeNull()
   })
 
-  test('an unsettled session is read until its hit is cleared, however many newer sessions exist', async () => {
+  test('an unsettled session is read until its hit is cleared, even if many newer sessions exist', async () => {
     await addSessions(SESSIONS_MAX + 40, () => [WALLET])
     const { store } = temporary
     const { id: hitId } = await openHit(store, organizationId, idOf(1))
@@ -150,7 +150,7 @@ describeStores((openTemporaryStore) => {
     expect(await readUnsettled()).toEqual(new Set())
   })
 
-  test('decisions are numbered in their order, whatever the ids and the clock', async () => {
+  test('decisions are numbered in their order, regardless of the ids and the clock', async () => {
     await addSessions(3, () => [WALLET])
     const { sessions, walletStandings } = temporary.store
     const decide = (number: number, to: 'rejected' | 'completed' | 'retry') =>
@@ -190,7 +190,7 @@ describeStores((openTemporaryStore) => {
     ['the maximum', 10, 20],
     ['more than the maximum', 11, 20],
   ])('wallets of a person are read once each, first connected first: %s', async (_name, sessions, wallets) => {
-    // Half of a session's wallets belong to the session before it, too.
+    // Half of a session's wallets also belong to the previous session.
     await addSessions(sessions, (session) =>
       Array.from({ length: wallets }, (_, index) => walletAt(1_000 + (session * wallets) / 2 + index)),
     )
@@ -229,7 +229,7 @@ describeStores((openTemporaryStore) => {
       const sessions = await store.walletStandings.loadSessions(theirs, WALLET)
       const wallets = await store.walletStandings.loadPersonWallets(theirs, 'person')
       expect(sessions.length).toBe(wallets.length)
-      // The organization's own verification stays.
+      // The organization's own verification is kept.
       expect(await store.walletStandings.loadPersonWallets(query(), 'person')).toHaveLength(1)
       return sessions.length > 0
     }

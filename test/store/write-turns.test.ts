@@ -50,7 +50,7 @@ describe('a write of a request', () => {
     expect(begun.join('')).toBe('AAABB')
   })
 
-  test('never takes a connection of claims', async () => {
+  test('never uses a connection that is reserved for claims', async () => {
     const { write, claim, begun, settled } = start()
     for (const owner of 'AAAAABBBBBCCCCC') void write(owner)
     await settled()
@@ -111,7 +111,7 @@ describe('claims', () => {
     expect(begun.at(-1)).toBe('claim of B')
   })
 
-  test('wait only for claims of the same organization, as their estimate does', async () => {
+  test('wait only for claims of the same organization, and so does their estimate', async () => {
     const { turns, claim, write, ends, settled } = start({ maximumQueued: 4 })
     for (let count = 0; count < 4; count++) void write('B')
     expect(turns.backlogMs('B')).toBe(0)

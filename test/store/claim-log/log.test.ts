@@ -1,5 +1,5 @@
-// The claim log is compared with the table of claims, which makes the same promises. Caches in several processes, restarts
-// and deleted groups exist only in the log.
+// The claim log is compared with the table of claims, which makes the same promises. Caches in several processes,
+// restarts and deleted groups exist only in the log.
 import { Database as SqliteFile } from 'bun:sqlite'
 import { beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -106,7 +106,7 @@ describe('random operations of two processes, with restarts and sweeps', () => {
           }
           const holder = 'holder' in action ? holders[action.holder] : undefined
           if (holder === undefined || !('holder' in action)) continue
-          // No request lasts as long. The table keeps an expired row until a sweep.
+          // No request takes that long. The table keeps an expired row until a sweep.
           if (now() >= holder.claimExpiresAtSeconds + PLACE.keepSeconds) continue
           const log = logs[action.process]!
           const change = async (claims: typeof table | LoggedClaims): Promise<unknown> => {
@@ -137,7 +137,7 @@ describe('random operations of two processes, with restarts and sweeps', () => {
 })
 
 describe('simultaneous claims', () => {
-  test('in two processes: one succeeds, and the others receive its outcome', async () => {
+  test('in two processes succeed once, and the others receive the outcome', async () => {
     const logs = await openBoth()
     for (let round = 0; round < 20; round++) {
       const race = async () =>
@@ -169,7 +169,7 @@ describe('a process', () => {
     expect(claimIn(await claimOf(log, u(9_999), { key: '7' })).uuid).toBe(u(7))
   })
 
-  test('claims nothing while the store is locked, and continues afterwards', async () => {
+  test('makes no claims while the store is locked, and continues afterwards', async () => {
     const impatient = await openStore({ target: temporary.target, clock: temporary.clock, lockLimitMs: 0 })
     try {
       const log = await logOf(impatient)
@@ -191,7 +191,7 @@ describe('a process', () => {
   })
 })
 
-test('at most ten thousand claims wait, and new requests are refused beyond five thousand', async () => {
+test('at most ten thousand claims are queued, and new requests are refused beyond five thousand', async () => {
   const log = await openLog()
   expect(log.backlogMs(organizationId)).toBe(0)
   const first = claimMany(log, 4_999)
@@ -236,7 +236,7 @@ describe('when a commit fails', () => {
     return { state, claims }
   }
 
-  test('after it took effect, its claims are known', async () => {
+  test('although it took effect, its claims are known', async () => {
     const { state, claims } = failing()
     const log = await claims
     await claimOf(log, u(1), { key: 'first' })
@@ -246,7 +246,7 @@ describe('when a commit fails', () => {
     expect(await claimOf(log, u(3))).toMatchObject({ outcome: 'in-flight', earlier: { uuid: u(2) } })
   })
 
-  test('its claims leave the queue', async () => {
+  test('its claims are removed from the queue', async () => {
     const { state, claims } = failing()
     const log = await claims
     for (const fails of ['before', 'after'] as const) {
@@ -287,7 +287,7 @@ test('each claim of a repeated key replaces the previous one in the index', asyn
 })
 
 describe('expired groups', () => {
-  test('are deleted, except the newest, after which every process continues the numbers', async () => {
+  test('are deleted, except the newest, from which every process continues the numbering', async () => {
     const logs = await openBoth()
     for (let index = 0; index < 5; index++) await claimOf(logs[0]!, u(index), { key: `${index}` })
     temporary.clock.advance(KEPT_SECONDS - 1)
@@ -302,7 +302,7 @@ describe('expired groups', () => {
     expect((await claimOf(logs[1]!, u(13), { key: '4' })).outcome).toBe('claimed')
   })
 
-  test('stay until the last of their claims expires', async () => {
+  test('are kept until the last of their claims expires', async () => {
     const log = await openLog()
     const claim = claimIn(await claimOf(log, u(1), { key: 'long' }))
     const [marked] = await Promise.all([log.markDispatched(claim, now() + 3_600), claimOf(log, u(2), { key: 'short' })])
@@ -314,7 +314,7 @@ describe('expired groups', () => {
     expect(claimIn(await claimOf(log, u(4), { key: 'short' })).uuid).toBe(u(4))
   })
 
-  test('are deleted completely by one sweep', async () => {
+  test('are all deleted by one sweep', async () => {
     const table = createClaimGroupTable(databaseScope(temporary.store.database, temporary.clock))
     for (let index = 0; index < 1_100; index++) {
       await table.append({ firstNumber: index, claims: new Uint8Array(64) }, START_SECONDS + 1)
@@ -325,7 +325,7 @@ describe('expired groups', () => {
   })
 })
 
-test('a clock that is set ahead frees no key whose signature may be usable', async () => {
+test('a clock that is set ahead does not free a key whose signature may be usable', async () => {
   const log = await openLoggedClaims({
     database: temporary.store.database,
     clock: temporary.clock,
@@ -347,7 +347,7 @@ test('a clock that is set ahead frees no key whose signature may be usable', asy
 
 test('claims with outcomes in another decision log stay in flight until they expire', async () => {
   await claimOf(await openLog(), u(1), { key: 'restored' })
-  // A process that does not attest changes nothing.
+  // A process that does not attest makes no changes.
   await logOf(temporary.nodes[1], null)
   expect(await temporary.store.deployment.read('claim_log_owner')).toBe('0 this')
   for (const store of temporary.nodes) {
@@ -381,7 +381,7 @@ describe('at the first start after an upgrade', () => {
     }
   })
 
-  test('rows of attestations are migrated until they expire, answered or not, and rows of sessions are not', async () => {
+  test('rows of attestations that have not expired are migrated, answered or not, and rows of sessions are not', async () => {
     const table = temporary.store.idempotency
     const answered = claimIn(await claimOf(table, u(1), { key: 'answered' }))
     await table.complete(answered, { status: 200, body: '{}' }, START_SECONDS + 300)

@@ -68,7 +68,7 @@ describeStores((open) => {
     expect(await claim(table, 'old', u(14))).toMatchObject({ outcome: 'claimed', claim: { uuid: u(14) } })
   })
 
-  test('the newest entry counts, a released key is free, and an existing row stays', async () => {
+  test('the newest entry counts, a released key is free, and an existing row is kept', async () => {
     await copied(
       entryOf('changed', 1),
       entryOf('free', 2),

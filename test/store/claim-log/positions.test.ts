@@ -54,7 +54,7 @@ test('a claim takes the slot of the claim that it replaces', () => {
   expect(found(3)).toEqual([number])
 })
 
-test('chosen keys cannot fill one slot', () => {
+test('keys that a caller chooses cannot fill one slot', () => {
   const COUNT = 60_000
   const bytes = new Uint8Array(COUNT * ENTRY_BYTES)
   const view = new DataView(bytes.buffer)
@@ -66,7 +66,7 @@ test('chosen keys cannot fill one slot', () => {
   for (let index = 0; index < COUNT; index += 600) {
     expect(positions.find(bytes.subarray(index * ENTRY_BYTES))).toContain(index)
   }
-  // In one slot, this would be 1,800 million steps, which take seconds.
+  // In one slot, this would take 1,800 million steps, or several seconds.
   expect(performance.now() - startedMs).toBeLessThan(1_000)
 })
 
@@ -78,7 +78,7 @@ test('more claims than one generation holds are found', () => {
     state = Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + at
     random[at] = state
   }
-  // Overlapping pieces of random bytes, of which eight decide.
+  // Overlapping pieces of random bytes, of which eight determine the slot.
   const bytes = new Uint8Array(random.buffer)
   const positions = createPositions()
   for (let number = 0; number < COUNT; number++) positions.add(bytes, number * 8, number, 100, 0)
@@ -110,7 +110,7 @@ test('a generation is forgotten when its last claim expires, and numbers can hav
   expect(positions.find(bytes.subarray(9_002 * ENTRY_BYTES))).toEqual([99_000_000])
 })
 
-test('an entry is decoded to the encoded value', () => {
+test('a decoded entry equals the encoded value', () => {
   const hash = fc.uint8Array({ minLength: 16, maxLength: 16 })
   const seconds = fc.nat(0xffff_ffff)
   const entry: fc.Arbitrary<PlacedEntry> = fc.record({
