@@ -25,7 +25,7 @@ test('`bun start` adds the settings unless they are set', () => {
   }
 })
 
-test('the runtime knows the settings and uses their values', () => {
+test('the runtime accepts the settings and uses their values', () => {
   const { stderr } = Bun.spawnSync([process.execPath, '-e', '0'], {
     env: { ...process.env, ...ALLOCATOR_ENVIRONMENT, MIMALLOC_VERBOSE: '1' },
     stderr: 'pipe',

@@ -1,5 +1,5 @@
-// A keystore of another node can arrive after its attester. Until then, the loaded keys sign, the failure is logged, and the
-// load is retried. A retired key stops signing at once.
+// A keystore of another node can arrive after its attester. Until then, the loaded keys sign, the failure is logged,
+// and the load is retried. A retired key stops signing at once.
 import { beforeEach, expect, test } from 'bun:test'
 import { type AttesterReload, createAttesterReload } from '../../src/pool/attester-reload.ts'
 import type { AttesterReference } from '../../src/pool/protocol.ts'
@@ -99,7 +99,7 @@ test('a retired key stops signing, even if the new keystore is missing', async (
   expect(signing).toEqual([B])
 })
 
-test('a failed read of the store changes nothing', async () => {
+test('a failed read of the store does not change the keys', async () => {
   readFails = true
   await change([])
   expect(state()).toEqual([[A], false])
@@ -108,7 +108,7 @@ test('a failed read of the store changes nothing', async () => {
   expect(state()).toEqual([[B], true])
 })
 
-test('nothing is retried after the stop', async () => {
+test('no load is retried after the stop', async () => {
   await change([A, LATE])
   attesterReload.stop()
   expect(timers).toEqual([])

@@ -1,5 +1,5 @@
-// A running nginx on loopback with the sample configuration deploy/nginx.conf, except for addresses, certificates and paths
-// of files.
+// A running nginx on loopback with the sample configuration deploy/nginx.conf, except for addresses, certificates and
+// paths of files.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -35,7 +35,7 @@ export interface SampleChanges {
   readonly ports: Readonly<Record<keyof NodeAddresses, number>>
   /** Folder of the files of nginx. */
   readonly folder: string
-  /** Address whose metrics are public, unlike in the sample; null if none are. */
+  /** Address whose metrics are public, unlike in the sample; null if no metrics are public. */
   readonly metricsFrom: string | null
 }
 

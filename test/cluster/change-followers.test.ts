@@ -1,4 +1,4 @@
-// Changes of other processes invalidate caches and reach the pool, and the leases that depend on the change feed.
+// Changes of other processes invalidate caches and reach the pool. Leases depend on the change feed.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { followChanges } from '../../src/cluster/change-followers.ts'
 import { type Change, type ChangeTopic, recordChange } from '../../src/store/changes.ts'
@@ -91,7 +91,7 @@ test('after the lease has ended, the pool waits until earlier changes have taken
   part.behindSinceMs = 3_500
   expect(await leasesAfter(2)).toEqual([])
   expect(await leasesAfter(1)).toEqual([])
-  // A list that changes all the time does not delay the pool.
+  // A list that changes constantly does not delay the pool.
   part.behindSinceMs = 3_501
   expect(await leasesAfter(0.5)).toEqual(['keys until 7000', 'lease 7000'])
   part.behindSinceMs = null
@@ -101,7 +101,7 @@ test('after the lease has ended, the pool waits until earlier changes have taken
   expect(await leasesAfter(0)).toEqual(['keys until 12000', 'lease 12000'])
 })
 
-test('a part that is behind for four seconds ends the leases of the keys and the pool', async () => {
+test('a part that lags by four seconds ends the leases of the keys and the pool', async () => {
   await feed.start()
   const part = await followWithDelay()
   part.behindSinceMs = 0
@@ -133,7 +133,7 @@ test('missed changes invalidate all caches', async () => {
   expect(await changesOf(setBack)).toEqual(['keys cleared', 'catalog cleared', 'pool', 'attesters', ...LEASE])
 })
 
-test('the process ends without a further lease after the store was moved', async () => {
+test('the process exits without another lease after the store is moved', async () => {
   await feed.start()
   await temporary.store.database.transaction((transaction) => markMoved(transaction, temporary.target))
   calls = []

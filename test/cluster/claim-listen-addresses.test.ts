@@ -1,4 +1,4 @@
-// A start claims only the addresses of its roles.
+// A starting process claims only the listen addresses of its roles.
 import { expect, test } from 'bun:test'
 import { claimListenAddresses } from '../../src/cluster/claim-listen-addresses.ts'
 import { parseListen, parseRoles } from '../../src/config/setting-values.ts'

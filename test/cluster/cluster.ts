@@ -159,7 +159,7 @@ export const startCluster = async (options: ClusterOptions): Promise<Cluster> =>
     if (first === undefined) throw new Error('a cluster needs a node')
     await first.start()
     const quickstart = readFileSync(join(first.dataDirectory, 'quickstart.env'), 'utf8')
-    // The other nodes have none, but `startAlone` reads it.
+    // Only the first node creates `quickstart.env`, but `startAlone` reads it on every node.
     for (const { dataDirectory } of others) writeFileSync(join(dataDirectory, 'quickstart.env'), quickstart)
     await Promise.all(others.map((node) => node.start()))
     return { nodes, quickstart: first.service().quickstart, stop }

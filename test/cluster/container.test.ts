@@ -1,5 +1,5 @@
-// The files that the Containerfile copies can serve: with its start command and environment, as an ordinary user, on
-// read-only files. The build of the image itself needs a container runtime.
+// The files that the Containerfile copies can serve: with its start command and environment, as an ordinary user, on a
+// read-only file system. The build of the image itself needs a container runtime.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { chmodSync, chownSync, cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -1,5 +1,5 @@
-// deploy/database-role.sql, run by psql on a real server: the service creates its tables with the role, which owns nothing
-// else.
+// deploy/database-role.sql, run by psql on a real server: the service creates its tables with the role, which owns no
+// other objects.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { SQL } from 'bun'
@@ -62,7 +62,7 @@ test.skipIf(missing.length > 0)(named('the role creates and uses the tables'), a
   await store.close()
 })
 
-test.skipIf(missing.length > 0)(named('the role owns its tables and nothing else'), async () => {
+test.skipIf(missing.length > 0)(named('the role owns only its tables'), async () => {
   const owned = await asService(
     `SELECT DISTINCT relkind::text AS kind FROM pg_class WHERE relowner = current_user::regrole`,
   )

@@ -1,5 +1,5 @@
-// The samples of deploy/: programs accept their syntax, services start with their settings, references resolve, and their
-// numbers agree with the source and docs/sizing.md. No container runtime or cluster is needed.
+// The samples of deploy/: programs accept their syntax, services start with their settings, references resolve, and
+// their numbers agree with the source and docs/sizing.md. No container runtime or cluster is needed.
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -89,7 +89,7 @@ describe('proxies', () => {
     expect(configured).not.toMatch(/node\d:|ssl_/)
   })
 
-  test('both samples accept TLS 1.2 or higher, and no clear text', () => {
+  test('both samples require TLS 1.2 or higher', () => {
     const [nginx, haproxy] = [read('nginx.conf'), read('haproxy.cfg')]
     expect(nginx).toMatch(/^ {2}ssl_protocols TLSv1\.2 TLSv1\.3;$/m)
     expect(nginx.match(/^\s*listen .*$/gm)?.filter((line) => !/ (ssl|quic)\b/.test(line))).toEqual([])
@@ -137,7 +137,7 @@ interface Values {
 const inFolder = (name: string): string[] => readdirSync(join(DEPLOY, name)).map((file) => `${name}/${file}`)
 const KUBERNETES_FILES = ['kubernetes', 'kubernetes-roles'].flatMap(inFolder)
 const FILES = ['compose.yaml', 'compose.roles.yaml', ...KUBERNETES_FILES]
-/** Tags of Docker Compose for values that replace those of another file. */
+/** Docker Compose tags for values that replace those of another file. */
 const OVERRIDE: CollectionTag = { tag: '!override', collection: 'seq' }
 const RESET: ScalarTag = { tag: '!reset', resolve: () => null }
 const parse = (path: string): Values[] =>
@@ -191,7 +191,7 @@ describe('all samples', () => {
     )
   })
 
-  test('stop timeouts exceed the deadline of requests, and proxies wait longer than a node', () => {
+  test('stop timeouts exceed the request deadline, and proxy timeouts exceed those of a node', () => {
     // The supervisor kills a process this long after the deadline of a stop.
     const slackMs = Number(
       /STOP_SLACK_MS = ([\d_]+)/.exec(readFileSync(join(ROOT, 'src/cluster/host.ts'), 'utf8'))?.[1]?.replace('_', ''),
@@ -233,7 +233,7 @@ const neededMb = ({ processes, workers }: { readonly processes: number; readonly
     megabytes('Opening a Web3 keystore')
   )
 }
-test('docs/sizing.md has the memory of each part', () => {
+test('docs/sizing.md lists the memory of each part', () => {
   expect(neededMb({ processes: 2, workers: 1 })).toBe(320 + 180 + 80 + 150 + 256)
 })
 

@@ -1,10 +1,10 @@
-// A supervised process ends with its supervisor. Each test uses a separate process.
+// A supervised process exits with its supervisor. Each test uses a separate process.
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 
 const MODULE = join(import.meta.dir, '..', '..', 'src', 'cluster', 'end-with-supervisor.ts')
 
-/** Starts a process that logs the reason of its end. @param supervisor expression of the supervisor's process id */
+/** Starts a process that logs the reason for its exit. @param supervisor expression of the supervisor's process id */
 const startOrphanable = (supervisor: string) => {
   const script = `
     import { endWithSupervisor } from ${JSON.stringify(MODULE)}
@@ -21,13 +21,13 @@ const startOrphanable = (supervisor: string) => {
 }
 const OUTPUT = 'the supervisor exited: stopping this process\n'
 
-test('a process whose supervisor has already exited ends at once', async () => {
+test('a process whose supervisor has already exited exits immediately', async () => {
   const { child } = startOrphanable('process.ppid + 1')
   expect(await child.exited).toBe(7)
   expect(await child.stdout.text()).toBe(OUTPUT)
 })
 
-test('a process whose channel to the supervisor closes ends', async () => {
+test('a process exits when its channel to the supervisor closes', async () => {
   const { child, watches } = startOrphanable('process.ppid')
   await watches
   child.disconnect()

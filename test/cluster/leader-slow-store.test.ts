@@ -1,4 +1,4 @@
-// With a slow store, there are never two leaders, and no task starts without the lead. The store is real, and the test
+// With a slow store, there are never two leaders, and tasks start only on the leader. The store is real, and the test
 // advances the time.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -103,7 +103,7 @@ test('a lease that was renewed, released or taken since it was read is not taken
 })
 
 describe('the lead', () => {
-  test('ends four seconds after a renewal without an answer, and a late answer does not restore it', async () => {
+  test('ends four seconds after an unanswered renewal, and a late response does not restore it', async () => {
     const node = await startNode('first')
     await time.advance(1_000)
     // Renewed at 2,000 with an answer at 3,900, and again at 5,900 with an answer at 11,900.
@@ -123,12 +123,12 @@ describe('the lead', () => {
       ['leads 1', 'led 1'],
       ['started', 'ended'],
     ])
-    // The process still holds the lease, and takes it again at its next look.
+    // The process still holds the lease, and takes it again at its next check.
     await time.advance(2_000)
     expect(node.changes.at(-1)).toBe('leads 2')
   })
 
-  test('by a late answer is void, and no task starts', async () => {
+  test('that is granted by a late response is void, and no task starts', async () => {
     const node = await startNode('first', () => ({ doMs: 0, answerMs: 4_500 }))
     await time.advance(30_000)
     expect([node.changes, node.work]).toEqual([[], []])
@@ -153,7 +153,10 @@ describe('the lead', () => {
 })
 
 describe('a lease that is not renewed', () => {
-  /** The first process stops its renewals, and the first read of the second is delayed. @returns the time of the takeover */
+  /**
+   * The first process stops its renewals, and the first read of the second is delayed. @returns the time of the
+   * takeover
+   */
   const takeOver = async (readDelay: Delay, lastRenewalMs: number): Promise<number> => {
     const first = await startNode('first')
     await time.advance(2_000)
@@ -170,12 +173,12 @@ describe('a lease that is not renewed', () => {
     throw new Error('the lease was not taken')
   }
 
-  test('is taken at the first look that is at least 5.5 s after it was first seen', async () => {
+  test('is taken at the first check that is at least 5.5 s after it was first seen', async () => {
     // Renewed at 2,000, seen at 4,000, and unchanged at 6,000, 8,000 and 10,000.
     expect(await takeOver(PROMPT, 2_000)).toBe(10_000)
   })
 
-  test('is watched from the time of its read, not of the request', async () => {
+  test('is timed from its read, not from the request', async () => {
     // Requested at 2,000 and read at 5,500, just after the last renewal, which lasts until 9,490.
     expect(await takeOver({ doMs: 3_500, answerMs: 0 }, 5_490)).toBe(11_500)
   })
@@ -210,6 +213,6 @@ test('at most one process leads, and no task starts without the lead, whatever t
     }),
     { numRuns: 150 },
   )
-  // There was a leader for some of the time.
+  // There was a leader part of the time.
   expect(leadFor).toBeGreaterThan(100)
 }, 120_000)

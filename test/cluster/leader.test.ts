@@ -71,7 +71,7 @@ const startNode = async (
   await settle()
   return node
 }
-/** Whether a transaction of the node finds that its lead still holds. */
+/** Whether a transaction of the node confirms that the node still leads. */
 const holdsLead = ({ store, lead }: Node) => store.database.transaction(async (transaction) => lead?.holds(transaction))
 const working = (...some: readonly Node[]) => some.map(({ isWorking }) => isWorking)
 
@@ -107,13 +107,13 @@ describe('the lease', () => {
   })
 
   test.each([0, 500, 1_000, 1_990])(
-    'is taken within ten seconds from a silent holder, %i ms after a look',
+    'is taken within ten seconds from a silent holder, %i ms after a check',
     async (phaseMs) => {
       const first = await startNode('first')
       const time = createTurnedTime()
       time.freeze(phaseMs)
       const second = await startNode('second', { time })
-      // The last renewal comes just before a look, which is the worst case of looks every two seconds.
+      // The last renewal comes just before a check, the worst case for a check every two seconds.
       await time.advance(1_990)
       await first.leader.look()
       let tookMs = 10
@@ -134,7 +134,7 @@ test('a task that cannot start is reported, and the others are started and stopp
 })
 
 describe('of two processes, at most one leads', () => {
-  test('if a process was suspended, which notices at its first check', async () => {
+  test('if a process was suspended: it notices at its first check', async () => {
     const frozen = createTurnedTime()
     const [first, time] = [await startNode('first', { time: frozen }), createTurnedTime()]
     const second = await startNode('second', { time })
@@ -153,7 +153,7 @@ describe('of two processes, at most one leads', () => {
     expect([first.lead?.leads(), await holdsLead(first)]).toEqual([true, false])
   })
 
-  test('if a process cannot renew, which stops before another takes over, and does not return', async () => {
+  test('if a process cannot renew its lease: it stops before another takes over, and does not lead again', async () => {
     let broken = false
     const time = createTurnedTime()
     const first = await startNode('first', { time, isBroken: () => broken })
@@ -205,7 +205,7 @@ describe('a slow store', () => {
     return { time, seen, leader }
   }
 
-  test('that does not answer a renewal ends the tasks when the lease may have expired', async () => {
+  test('that does not respond to a renewal ends the tasks when the lease may have expired', async () => {
     const { time, seen, leader } = leadOver({ renew: () => new Promise<never>(() => undefined) })
     await leader.start()
     await settle()
@@ -225,7 +225,7 @@ describe('a slow store', () => {
     expect(seen.slice(0, 3)).toEqual(['take', 'start', 'stop'])
   })
 
-  test('that answers after the stop is not asked for the lease', async () => {
+  test('that responds after the stop is not queried for the lease', async () => {
     const answer = Promise.withResolvers<null>()
     const { seen, leader } = leadOver({ read: () => answer.promise })
     const started = leader.start()
@@ -260,7 +260,7 @@ describe('a slow store', () => {
     time.freeze(TRUSTED_MS)
     await leader.look()
     await time.advance(16_000)
-    // Work of the first term never counts as work of the second.
+    // Work from the first term never counts as work of the second.
     expect(leads.map((lead) => lead.leads())).toEqual([false, true])
     const stopped = leader.stop()
     await settle()

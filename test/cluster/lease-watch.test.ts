@@ -31,7 +31,7 @@ const watchLease = () => {
   return { time, events, state, watch, renewFor }
 }
 
-test('a lease without a holder is abandoned after a while, and reported once', async () => {
+test('a lease without a holder counts as abandoned after a time limit, and is reported once', async () => {
   const { time, events, watch } = watchLease()
   await watch.start()
   await time.advance(ABANDONED_MS - 1)
@@ -40,7 +40,7 @@ test('a lease without a holder is abandoned after a while, and reported once', a
   expect([watch.isAbandoned(), events]).toEqual([true, ['abandoned']])
 })
 
-test('a lease is abandoned when its holder stops renewing it, and not when it has a holder again', async () => {
+test('a lease counts as abandoned when its holder stops renewing it, until it has a holder again', async () => {
   const { time, events, watch, renewFor } = watchLease()
   await watch.start()
   await renewFor(3 * ABANDONED_MS)

@@ -22,7 +22,7 @@ let receive: (message: ToProcess) => void
 let environment: Record<string, string | undefined>
 let link: ProcessLink
 
-/** Runs the timers that are due, but not the ones that they set, like a blocked event loop. */
+/** Runs the timers that are due, but not the timers that these set, like a blocked event loop. */
 const fireDue = (): void => {
   const due = timers.filter(({ atMs }) => atMs <= nowMs)
   timers = timers.filter((timer) => !due.includes(timer))
@@ -58,7 +58,7 @@ beforeEach(() => {
   link = made
 })
 
-test('the assignment is removed from the environment, and a process without one has no link', () => {
+test('the assignment is removed from the environment, and a process without an assignment has no link', () => {
   expect(link.assignment).toEqual(ASSIGNMENT)
   expect(environment).toEqual({})
   expect(createProcessLink({ env: {}, on: () => undefined }, () => () => undefined)).toBeNull()
@@ -104,7 +104,7 @@ test('metrics are the process’s own if the supervisor does not answer', async 
   expect(await collected).toBe('own')
 })
 
-test('requests of the supervisor are answered, even without data', async () => {
+test('requests from the supervisor are answered, even without data', async () => {
   receive({ type: 'show', id: 3 })
   receive({ type: 'report', id: 4 })
   await new Promise((resolve) => setImmediate(resolve))

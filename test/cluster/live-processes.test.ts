@@ -1,4 +1,4 @@
-// The number of live processes, by rising beats and not by clocks.
+// The number of live processes, determined by heartbeat counters rather than clocks.
 import { expect, test } from 'bun:test'
 import { createProcessRegistry, createSharedTime, GONE_MS } from '../../src/cluster/live-processes.ts'
 import { storeOfTest } from '../store/store-of-test.ts'
@@ -35,7 +35,7 @@ const registry = (
   return { ...parts, shared }
 }
 
-test('processes that beat count, a stopped process does not, and a crashed process counts until its time limit', async () => {
+test('processes with heartbeats count, a stopped process does not, and a crashed process counts until its time limit', async () => {
   const time = createTurnedTime()
   const [one, two, three] = [registry('1', time), registry('2', time), registry('3', time)]
   await one.start()
@@ -52,7 +52,7 @@ test('processes that beat count, a stopped process does not, and a crashed proce
   const left = registry('4', later)
   await left.start()
   expect(left.count()).toBe(3)
-  // Only the last process beats in its own time.
+  // Only the last process sends heartbeats on its own schedule.
   await later.advance(GONE_MS + 2_000)
   expect(left.count()).toBe(1)
   await left.sweep()
@@ -60,7 +60,7 @@ test('processes that beat count, a stopped process does not, and a crashed proce
   await later.advance(60_000)
   await left.sweep()
   expect((await temporary.store.liveProcesses.list()).map(({ id }) => id)).toEqual(['4'])
-  // Removed processes that still live register again.
+  // Removed processes that are still alive register again.
   await time.advance(4_000)
   expect(one.count()).toBe(3)
   for (const process of [one, three, left]) await process.stop()
@@ -83,7 +83,7 @@ test('no process counts as stopped while the store is unavailable', async () => 
   for (const process of [one, two]) await process.stop()
 })
 
-test('a process that beats again after the others counted it as stopped checks once, and again if that fails', async () => {
+test('a process that resumes its heartbeats after others counted it as stopped checks once, and again after a failure', async () => {
   const time = createTurnedTime()
   let returns = 0
   const one = registry('1', time, undefined, async () => {
@@ -104,14 +104,14 @@ test('a process that beats again after the others counted it as stopped checks o
   await one.stop()
 })
 
-test('the shared time is the highest of all processes, and does not run faster than real time', async () => {
+test('the shared time is the highest time of all processes, and does not run faster than real time', async () => {
   const [time, ahead] = [createTurnedTime(), createTurnedTime()]
   const one = registry('1', time)
   await one.start()
   await time.advance(100_000)
   const two = registry('2', ahead)
   await two.start()
-  // The time of the other's last beat.
+  // The time of the other process's last heartbeat.
   expect(two.shared.nowMs()).toBe(100_000)
   ahead.freeze(500)
   await time.advance(500)
@@ -120,21 +120,21 @@ test('the shared time is the highest of all processes, and does not run faster t
   for (const process of [one, two]) await process.stop()
 })
 
-test('a new process knows the shared time within 100 ms after a beat of every process', async () => {
+test('a new process knows the shared time within 100 ms after a heartbeat of every process', async () => {
   const time = createTurnedTime()
   const one = registry('1', time)
   await one.start()
   await time.advance(1_300)
   const two = registry('2', time)
   await two.start()
-  // The stored beats are 1.3 s old.
+  // The stored heartbeats are 1.3 s old.
   expect(one.shared.nowMs() - two.shared.nowMs()).toBe(1_300)
   await time.advance(1_000)
   expect(one.shared.nowMs() - two.shared.nowMs()).toBeWithin(0, 101)
   for (const process of [one, two]) await process.stop()
 })
 
-test('a process that ends is removed at once, even if its last beat failed', async () => {
+test('a process that exits is removed immediately, even if its last heartbeat failed', async () => {
   const time = createTurnedTime()
   let broken = false
   const ending = registry('1', time, () => broken)

@@ -41,7 +41,7 @@ wait_seconds_count{process="1"} 7
 `)
 })
 
-test('no process, or a process without metrics, gives no text', () => {
+test('the exposition is empty for no process or a process without metrics', () => {
   expect(mergeMetrics(new Map())).toBe('')
   expect(mergeMetrics(new Map([[0, '']]))).toBe('')
 })

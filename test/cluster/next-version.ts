@@ -1,5 +1,5 @@
-// The next version of the program for tests of upgrades: the same program with another migration, which this version is
-// compatible with.
+// The next version of the program for tests of upgrades: the same program with an additional migration that this
+// version is compatible with.
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

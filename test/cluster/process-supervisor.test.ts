@@ -1,4 +1,4 @@
-// The supervisor with fake processes: order of starts, backoff, replacement, resizing, metrics and the stop.
+// The supervisor with fake processes: start order, backoff, replacement, resizing, metrics and shutdown.
 import { beforeEach, describe, expect, test } from 'bun:test'
 import type { FromProcess, ToProcess } from '../../src/cluster/messages.ts'
 import type { ProcessListener } from '../../src/cluster/place.ts'
@@ -114,7 +114,7 @@ describe('a start', () => {
     expect(supervisor.ready()).toBe(3)
   })
 
-  test('that fails stops the running processes, and has the exit code', async () => {
+  test('that fails stops the running processes and returns the exit code', async () => {
     await begin(2)
     const started = supervisor.start().catch((error: unknown) => error)
     await reportReady(0)
@@ -128,7 +128,7 @@ describe('a start', () => {
     expect(fakes).toHaveLength(2)
   })
 
-  test('that is stopped ends its processes, and is not a failure', async () => {
+  test('that is interrupted by a stop ends its processes and isn’t a failure', async () => {
     await begin(2)
     const started = supervisor.start()
     await settled()
@@ -143,7 +143,7 @@ describe('a start', () => {
 })
 
 describe('a process that exits', () => {
-  test('is restarted, later after each early exit', async () => {
+  test('is restarted, with a longer delay after each early exit', async () => {
     await beginReady(2)
     for (const delayMs of [100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000]) {
       const before = fakes.length
@@ -156,7 +156,7 @@ describe('a process that exits', () => {
     expect(supervisor.ready()).toBe(1)
   })
 
-  test('after it was ready for long is restarted with the first delay', async () => {
+  test('after it was ready for a long time is restarted with the first delay', async () => {
     await beginReady(1)
     newest(0).exit(null)
     await advance(100)
@@ -167,7 +167,7 @@ describe('a process that exits', () => {
     expect(fakes).toHaveLength(3)
   })
 
-  test('is restarted later if a process cannot be started', async () => {
+  test('is restarted with a longer delay if a process cannot be started', async () => {
     await beginReady(1)
     spawnFails = true
     newest(0).exit(null)
@@ -195,7 +195,7 @@ describe('a replacement', () => {
     expect([await replaced, supervisor.ready(), errors]).toEqual([true, 2, []])
   })
 
-  test('ends at a new process that does not start, which is restarted, and keeps the others', async () => {
+  test('ends if a new process does not start, restarts that process, and keeps the others', async () => {
     await beginReady(2)
     const replaced = supervisor.replaceAll()
     await settled()
@@ -244,7 +244,7 @@ describe('a stop', () => {
     expect([await replaced, fakes.length]).toEqual([false, 3])
   })
 
-  test('during the removal of a process signals no process twice', async () => {
+  test('during the removal of a process does not signal any process twice', async () => {
     await beginReady(2)
     await resize(1)
     await stopAll(0, 0, 1)
@@ -295,7 +295,7 @@ describe('a silent process', () => {
     expect(newest(0).signals).toEqual([])
   })
 
-  test('is not killed if the supervisor was suspended, too', async () => {
+  test('is not killed if the supervisor was also suspended', async () => {
     await beginReady(1)
     await advance(3_600_000)
     expect(newest(0).signals).toEqual([])
@@ -335,7 +335,7 @@ describe('metrics', () => {
     expect(timers).toHaveLength(1)
   })
 
-  test('lack those of a process that exits or does not answer in time', async () => {
+  test('exclude those of a process that exits or does not respond in time', async () => {
     await beginReady(3)
     const id = collect(0, 1)
     report(0, id, 1)
@@ -419,7 +419,7 @@ describe('a resize', () => {
   })
 })
 
-test('a look returns all processes, without readings of those that do not answer within 500 ms', async () => {
+test('a status report includes all processes, without readings for those that do not respond within 500 ms', async () => {
   await beginReady(2)
   await resize(3)
   newest(0).send({ type: 'look', id: 9 })

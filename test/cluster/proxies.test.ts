@@ -1,5 +1,5 @@
-// Both proxy samples with TLS in front of one running node and two stopped ones: refused connections are retried on the next
-// node, streams are not buffered, and internal endpoints are not reachable.
+// Both proxy samples with TLS in front of one running node and two stopped ones: refused connections are retried on the
+// next node, streams are not buffered, and internal endpoints are not reachable.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -153,7 +153,7 @@ const request = (
     tls: { rejectUnauthorized: false },
   })
 
-/** Sends bytes. @returns the answer up to `part`, or up to the close */
+/** Sends bytes. @returns the response up to `part`, or until the connection closes */
 const exchange = ({ host, port }: Address, sent: string, part?: string): Promise<string> =>
   new Promise((resolve, reject) => {
     let text = ''
@@ -207,7 +207,7 @@ for (const [name, start] of [
       }
     })
 
-    test('the request id is the caller’s, or the proxy’s', async () => {
+    test('the request id comes from the caller or the proxy', async () => {
       for (const id of ['of-its-caller', 'a:b/c=[d]#1']) {
         expect((await attest({ 'x-request-id': id })).headers.get('x-request-id')).toBe(id)
       }
@@ -223,7 +223,7 @@ for (const [name, start] of [
       expect(text.toLowerCase()).toContain('x-accel-buffering: no')
     })
 
-    test('each server reaches its own listener, and health and metrics are not reachable', async () => {
+    test('each server forwards to its own listener, and health and metrics are not reachable', async () => {
       for (const path of ['/livez', '/readyz', '/metrics']) expect((await request(proxy.api, path)).status).toBe(404)
       expect(await (await request(proxy.portal, '/robots.txt')).text()).toContain('Disallow')
       expect((await request(proxy.dashboard, '/admin/v1/attesters')).status).toBe(401)
@@ -231,7 +231,7 @@ for (const [name, start] of [
       expect((await request(proxy.portal, '/v2/attestation')).status).not.toBe(200)
     })
 
-    /** Security headers of an answer of the proxy or a node. */
+    /** Security headers of a response from the proxy or a node. */
     const securityOf = ({ headers }: Response) => ({
       transport: headers.get('strict-transport-security'),
       sniffing: headers.get('x-content-type-options'),
@@ -247,7 +247,7 @@ for (const [name, start] of [
       frames: 1,
     }
 
-    test('errors of the proxy are problems with the headers of every answer', async () => {
+    test('errors of the proxy are problem responses with the standard security headers', async () => {
       const large = { method: 'POST', headers: JSON_TYPE, body: 'x'.repeat(5_400_000) }
       const unsafe = { 'x-request-id': '"},{"' }
       const cases = [
@@ -270,7 +270,7 @@ for (const [name, start] of [
       }
     })
 
-    test('answers of a node have each security header once', async () => {
+    test('responses of a node have each security header once', async () => {
       for (const response of [
         await attest(),
         await attest({ 'x-api-key': 'wrong' }),
@@ -312,7 +312,7 @@ for (const [name, start] of [
       expect(connectWith(['-tls1_1', '-cipher', 'ALL@SECLEVEL=0'])).toBe('(NONE)')
     })
 
-    test('the log contains no links of the verification page and no queries', async () => {
+    test('the log contains neither links of the verification page nor query strings', async () => {
       await request(proxy.portal, '/v/canary-of-a-link')
       await request(proxy.api, '/nowhere?canary=of-a-query')
       await until(() => proxy.log().includes('/nowhere'))

@@ -1,4 +1,4 @@
-// Results of `/readyz` when parts fail.
+// Results of `/readyz` when components fail.
 import { expect, test } from 'bun:test'
 import { createReadiness } from '../../src/cluster/readiness.ts'
 

@@ -1,4 +1,4 @@
-// A child closes its channel before it exits, and a message to it in between must not crash its supervisor.
+// A child process closes its channel before it exits. A message that is sent between must not crash the supervisor.
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

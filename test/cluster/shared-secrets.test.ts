@@ -1,4 +1,4 @@
-// Secrets that all nodes share are checked at the start: a node without them reports it, and creates no key.
+// Secrets that all nodes share are checked at the start: a node without them reports an error and creates no key.
 import { afterAll, beforeEach, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -98,7 +98,7 @@ const sealSomething = async (folder: ReturnType<typeof nodeFolder>): Promise<voi
   await keys.seal(id, 'webhook secret', 'one', Buffer.from('secret'))
 }
 
-test('the last of two simultaneous rotations keeps the key in use, and the next key of a third rotation', async () => {
+test('the last of two simultaneous rotations keeps the key in use and the next key of a third rotation', async () => {
   const folder = nodeFolder('first')
   await sealSomething(folder)
   const next = nextKeyPath(folder.evidenceKey)
@@ -120,7 +120,7 @@ test('the last of two simultaneous rotations keeps the key in use, and the next 
   await prepareOrganizationKeys(CREATED, folder, store)
 })
 
-test('a rotation whose next key was replaced changes nothing', async () => {
+test('a rotation whose next key was replaced leaves the key unchanged', async () => {
   const folder = nodeFolder('first')
   await sealSomething(folder)
   const before = readFileSync(folder.evidenceKey, 'utf8')

@@ -37,7 +37,7 @@ const NETWORK = EMPTY_OR({
   ipam: closed({ config: listOf(closed({ subnet: matching(/^[\d.]+\/\d+$/) })) }),
 })
 
-/** A file, which can override another one. Keys that start with `x-` hold fragments. */
+/** A file, which can override another file. Keys that start with `x-` contain fragments. */
 export const COMPOSE_FILE: Schema = {
   ...closed(
     {

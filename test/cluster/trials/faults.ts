@@ -1,11 +1,11 @@
-// Loss of a node, and a killed or frozen database: no acknowledged request is lost, no request hangs, and requests succeed
-// two seconds after the repair.
+// Loss of a node, and a killed or frozen database: no acknowledged request is lost, no request hangs, and requests
+// succeed two seconds after the repair.
 import { readdirSync, readFileSync } from 'node:fs'
 import { describeFailures, findLosses, startTraffic, type Traffic, type TrafficReport } from './traffic.ts'
 import { type Finding, finding, milliseconds, type Stand, type Trial, untilReady } from './trial.ts'
 
 const BACK_WITHIN_MS = 2_000
-/** Deadline of a node, plus the delay of a proxy and a busy machine. */
+/** Deadline of a node, plus delays of the proxy and of a busy machine. */
 const HANGS_AFTER_MS = 27_000
 const BEFORE_MS = 3_000
 const AFTER_MS = 6_000

@@ -1,4 +1,4 @@
-// The environment and the findings of a trial.
+// The environment and results of a trial.
 import type { PostgresServer } from '../../support/postgres-server.ts'
 import { until } from '../../support/until.ts'
 import type { Balancer } from '../balancer.ts'
