@@ -61,7 +61,7 @@ const createDeployment = () => {
   }
 }
 
-test('a process with all roles leads them all', async () => {
+test('a process with all roles leads all of them', async () => {
   const { startProcess } = createDeployment()
   const one = await startProcess(...LEADER_ROLES)
   expect(one.running).toEqual(['attestation', 'identity'])
@@ -70,7 +70,7 @@ test('a process with all roles leads them all', async () => {
   expect([two.running, two.sharing.describe(), two.sharing.leads()]).toEqual([[], { leader: 'elsewhere' }, false])
 })
 
-test('shared outdated rows are swept once, whatever roles the process leads', async () => {
+test('shared outdated rows are swept once, for any roles that the process leads', async () => {
   for (const roles of [LEADER_ROLES, ['attestation'], ['identity']] as const) {
     const { time, startProcess } = createDeployment()
     const { sweeps } = await startProcess(...roles)

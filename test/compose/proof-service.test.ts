@@ -1,4 +1,4 @@
-// Requests for proofs without a possible decision start no other work.
+// Requests for proofs that cannot exist start no other work.
 import { expect, test } from 'bun:test'
 import { createProofs, type ProofDependencies } from '../../src/compose/proof-service.ts'
 import type { LineToProve } from '../../src/decision-log/line-proof.ts'
@@ -28,7 +28,7 @@ test('an invalid uuid reaches neither the index nor the tree', async () => {
   await close()
 })
 
-test('a withheld decision has no proof, because the proof contains the signature that was never sent', async () => {
+test('a withheld decision has no proof, because a proof contains the signature, which was never sent', async () => {
   const directory = temporaryDirectory()
   const folder = dataFolderAt(directory)
   const writer = openTestSegment(folder.decisions)
