@@ -1,4 +1,4 @@
-// Errors about a config file contain its path, the position and the reason, and none of its content.
+// Errors about a config file contain its path, the position and the reason, but not its content.
 import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

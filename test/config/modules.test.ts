@@ -86,7 +86,7 @@ describe('without', () => {
   })
 })
 
-test('the admin key of another deployment is not a setting, and does not prevent a start', () => {
+test('the admin key of another deployment is not a setting and does not prevent a start', () => {
   const key = { COUNTERSIGN_ADMIN_KEY: 'not-a-real-key', COUNTERSIGN_ADMIN_KEY_FILE: '/run/secrets/admin-key' }
   expect(() => loadConfig({ arguments: [], environment: key }, MODULES)).not.toThrow()
   expect(() => loadConfig({ arguments: [], environment: { COUNTERSIGN_ADMIN_KEYS: 'x' } }, MODULES)).toThrow(
