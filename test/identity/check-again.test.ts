@@ -1,4 +1,4 @@
-// Repeated checks, over sessions and a store of the test.
+// Repeated checks, with test sessions and a test store.
 import { expect, test } from 'bun:test'
 import type { Session } from '../../src/domain/session.ts'
 import { createCheckAgain } from '../../src/identity/checks/check-again.ts'
@@ -29,7 +29,7 @@ const passing = (version: string): Comparison => ({
 })
 const STORED = { opened: 0, skipped: 0 }
 
-test('a session with running first checks is not compared', async () => {
+test('a session whose first checks are running is not compared', async () => {
   const waiting = new Set(['s1'])
   const made: string[] = []
   const again = checksAgain(async () => passing('a'), {
@@ -187,7 +187,7 @@ test('an organization with many expensive sessions delays the others by at most 
   expect(nowMs).toBeGreaterThan(100_000)
 })
 
-test('a batch whose sessions take long to store is followed by a smaller one', async () => {
+test('a batch whose sessions take a long time to store is followed by a smaller batch', async () => {
   let nowMs = 0
   const sizes: number[] = []
   const ids = Array.from({ length: 40 }, (_, at) => `s${100 + at}`)

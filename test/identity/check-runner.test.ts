@@ -139,7 +139,7 @@ describe('the checks of a session', () => {
     expect(errors).toEqual([])
   })
 
-  test('of a rejected session compare it with nothing, and keep what other sessions are compared with', async () => {
+  test('of a rejected session make no comparison, and keep the values that other sessions are compared with', async () => {
     const run = runnerOf(
       passing(),
       comparing(() => 'v1'),
@@ -196,7 +196,7 @@ describe('the checks of a session', () => {
     expect(await isPending()).toBe(false)
   })
 
-  test('of one part are kept while another part fails, which is retried and finally not done', async () => {
+  test('of one part are kept while another part fails, which is retried and finally marked as not done', async () => {
     let calls = 0
     const run = runnerOf(
       part('broken', () => Promise.reject(new Error(`attempt ${++calls}`))),
@@ -222,7 +222,7 @@ describe('the checks of a session', () => {
     expect(state?.session.status).toBe('submitted')
   })
 
-  test('of a nested part are made after the outer part, which replaces checks with its prefix', async () => {
+  test('run in order: nested parts run after their outer part, whose results replace all checks with its prefix', async () => {
     let isDown = true
     const run = runnerOf(
       part('first', () => (isDown ? Promise.reject(new Error('down')) : Promise.resolve([FOUND]))),
@@ -362,7 +362,7 @@ describe('the checks of a session', () => {
     identity.clock.advance(181)
     await run()
     expect([compared, decisions]).toEqual([['v1', 'v2'], 3])
-    // Another process does not know the compared version.
+    // Another process does not have the compared version.
     version = null
     identity.clock.advance(181)
     await createRunner()()
@@ -433,7 +433,7 @@ describe('the checks of a session', () => {
     await run()
     const report = [target.sessionId, [['first.thing', 'passed']]]
     expect(reports).toEqual([report])
-    // Only the report is left, and a person can decide meanwhile.
+    // Only the report is pending, and a person can decide meanwhile.
     expect([made, await isPending()]).toEqual([2, false])
     failsToReport = false
     identity.clock.advance(181)

@@ -15,7 +15,7 @@ afterEach(() => identity.remove())
 
 const run = (...words: string[]) => runWords(words, { open: openOver(identity), clock: identity.clock })
 describe('countersign session', () => {
-  test('lists by status, type and environment, newest first', async () => {
+  test('lists sessions by status, type and environment, newest first', async () => {
     const one = await identity.register(demo)
     const two = await identity.register(demo, { checkType: 'kyb', wallet: evmWallet(1) })
     const three = await identity.register(demo, { environment: 'test' })

@@ -63,7 +63,7 @@ describe('a proof', () => {
     expect(rows[0]?.message).toContain('Acme')
   })
 
-  test('is accepted once, also if it is submitted twice at the same moment', async () => {
+  test('is accepted once, even if it is submitted twice simultaneously', async () => {
     const session = await newSession()
     const proof = await prove(session)
     const outcomes = await Promise.allSettled([connect.connect(session, proof), connect.connect(session, proof)])
@@ -72,7 +72,7 @@ describe('a proof', () => {
     expect((await identity.store.sessions.find(ours, session.id))?.wallets).toHaveLength(1)
   })
 
-  test('is valid only for its wallet, chain and lifetime, also in the store', async () => {
+  test('is valid only for its wallet, chain and lifetime, even in the store', async () => {
     const session = await newSession()
     const { nonce: first } = await requestProof(session)
     const submit = (address: WalletAddress, chain: string, nonce = first) => {
@@ -175,7 +175,7 @@ describe('a session’s wallets', () => {
     expect(again.session.sequence).toBe(3)
   })
 
-  test('of a session for one wallet can only be that wallet, on any chain', async () => {
+  test('of a session for one wallet are limited to that wallet, on any chain', async () => {
     const session = await newSession(WALLET)
     await expect(requestProof(session, evmWallet(5))).rejects.toMatchObject({ name: 'WalletLockedError' })
     await expect(identity.connect(ours, session.id, evmWallet(5))).rejects.toMatchObject({ name: 'WalletLockedError' })
@@ -184,7 +184,7 @@ describe('a session’s wallets', () => {
     expect(wallets.map(({ chain }) => chain)).toEqual(['ethereum', 'base'])
   })
 
-  test('are at most 20, also if more are connected at once, and a refused nonce stays valid', async () => {
+  test('are limited to 20, even if more are connected simultaneously, and a refused nonce remains valid', async () => {
     const session = await newSession()
     const outcomes = await Promise.allSettled(
       Array.from({ length: WALLETS_PER_SESSION_MAX + 5 }, (_, number) =>
@@ -248,7 +248,7 @@ describe('a session’s wallets', () => {
     expect(changed.sequence).toBe(SESSION_CHANGES_MAX + 2)
   })
 
-  test('the limit of 2,000 changes applies once more after the evidence was erased', async () => {
+  test('the limit of 2,000 changes starts again after the evidence is erased', async () => {
     const session = await newSession()
     const { database } = identity.store
     const setSequence = (sequence: number) =>

@@ -14,7 +14,7 @@ const open = () => {
   const reader = stream.body.getReader()
   const decoder = new TextDecoder()
   let pending: ReturnType<typeof reader.read> | null = null
-  /** Reads what is available without waiting. */
+  /** Reads the available bytes without waiting. */
   const read = async (): Promise<string> => {
     for (let text = ''; ; ) {
       pending ??= reader.read()
@@ -59,7 +59,7 @@ describe('an event stream', () => {
     expect(await read()).toBe('retry: 3000\nid: 1\ndata: same\n\nid: 3\ndata: other\n\n')
   })
 
-  test('keeps the newest state for a slow reader, and skips earlier ones', async () => {
+  test('keeps the newest state for a slow reader and skips earlier states', async () => {
     const { stream, read } = open()
     stream.begin(event(1))
     for (let sequence = 2; sequence <= 10_000; sequence++) stream.send(event(sequence))
@@ -114,7 +114,7 @@ describe('an event stream', () => {
     expect(closed()).toBe(1)
   })
 
-  test('ends after the sent events, or is reset', async () => {
+  test('ends after the sent events or is reset', async () => {
     const ended = open()
     ended.stream.begin(event(1))
     ended.stream.end()

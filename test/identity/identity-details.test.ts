@@ -1,5 +1,5 @@
 // Country and age for policies: only from the organization's own completed verification, and only while the agreement,
-// the setting and the evidence exist. Changes are read from the change feed, as other processes do.
+// the setting and the evidence exist. Changes are read from the change feed, like in other processes.
 import { expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'

@@ -58,7 +58,10 @@ const write = async (service: RunningService, name: string, acknowledged: Acknow
   }
 }
 
-/** Verifies the events of each session: no gaps, the last one has the status, one `created`; one session per wallet. */
+/**
+ * Verifies the events of each session: no gaps, the status in the last event, and one `created`. Also verifies one
+ * session per wallet.
+ */
 const check = async (dataDirectory: string, acknowledged: Acknowledged): Promise<void> => {
   const store = await openStore({ path: join(dataDirectory, 'countersign.db'), clock: systemClock })
   try {

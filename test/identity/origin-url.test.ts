@@ -29,7 +29,7 @@ describe('originUrl', () => {
     ['one slash', 'https:/example.com'],
     ['three slashes', 'https:///example.com'],
     ['backslashes', 'https:\\\\example.com'],
-    ['a backslash behind the host', 'https://example.com\\@evil.example'],
+    ['a backslash after the host', 'https://example.com\\@evil.example'],
     ['no host', 'https://'],
     ['a user', 'https://user@example.com/'],
     ['a user and password', 'https://user:password@example.com/'],

@@ -123,7 +123,7 @@ describe('an EVM proof', () => {
     expect(await verify(`${signature.slice(0, -2)}0${v}`)).toBe('eip191')
   })
 
-  test('is valid for the signed text only', async () => {
+  test('is valid only for the signed text', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }), async (text, other) => {
         const signature = await account.signMessage({ message: text })
@@ -193,7 +193,7 @@ describe('a Solana proof', () => {
   })
 
   test('is invalid for a key of small order, which verifies any message', async () => {
-    // The neutral element: R is B times s for any s, whatever the message.
+    // The neutral element: R is B times s for any s and any message.
     for (const key of [
       '0100000000000000000000000000000000000000000000000000000000000000',
       '0000000000000000000000000000000000000000000000000000000000000000',

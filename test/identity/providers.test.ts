@@ -58,7 +58,7 @@ describe('the sandbox', () => {
     expect((await register('test', null)).session.status).toBe('completed')
   })
 
-  test('refuses an invalid transition, and keeps nothing of the registration', async () => {
+  test('refuses an invalid transition and rolls back the registration', async () => {
     const { session } = await register('test', 'completed')
     await expect(register('test', 'submitted')).rejects.toMatchObject({ code: 'SESSION_CONFLICT' })
     expect(identity.states.at(-1)).toMatchObject({ session: { id: session.id, status: 'completed' } })
@@ -71,7 +71,7 @@ describe('the sandbox', () => {
     expect((await register('test', 'completed', SOLANA_WALLET)).wallets).toMatchObject([{ chain: 'solana' }])
   })
 
-  test('verifies wallets for test keys of every organization, and for no live key', async () => {
+  test('verifies wallets for test keys of every organization, but not for live keys', async () => {
     await register('test', 'completed')
     const theirs = await identity.createOrganization('theirs')
     for (const [organizationId, environment, verified] of [
@@ -85,7 +85,7 @@ describe('the sandbox', () => {
     }
   })
 
-  test('decides no live session', async () => {
+  test('does not decide live sessions', async () => {
     const { session } = await register('live', null)
     const sandbox = identity.providers.forNew('test')
     const { changes, store } = identity

@@ -72,7 +72,7 @@ describe('the matrix', () => {
 })
 
 describe('the image', () => {
-  test.each([80, 81, 99, 150, 300, 301, 640, 1_000, 2_000])('of %d pixels reads as the link', (size) => {
+  test.each([80, 81, 99, 150, 300, 301, 640, 1_000, 2_000])('of %d pixels is read back as the link', (size) => {
     const link = createPortalLink(PORTAL)
     const dataUri = qrCodeOf(link, size)
     const { width, height } = pictureOf(dataUri)
@@ -80,7 +80,7 @@ describe('the image', () => {
     expect(readLink(dataUri)).toBe(link.url)
   })
 
-  test('contains nothing of earlier links of the same size', () => {
+  test('does not contain parts of earlier links of the same size', () => {
     const links = Array.from({ length: 20 }, () => createPortalLink(PORTAL))
     for (const link of links) expect(readLink(qrCodeOf(link, 120))).toBe(link.url)
   })

@@ -1,4 +1,4 @@
-// Frequent queries use an index that leads to a few rows, however many sessions exist.
+// Frequent queries use an index that leads to a few rows, for any number of sessions.
 import { afterAll, expect, test } from 'bun:test'
 import { OPERATOR_COMPLETIONS, selectLastRejection } from '../../src/store/sessions/automatic-completion.ts'
 import { selectLinked } from '../../src/store/sessions/linked-sessions.ts'

@@ -84,7 +84,7 @@ describe('the registration of a wallet', () => {
     await expectReused(id, { level: 2 })
   })
 
-  test('does not reuse a completed session between two rejected ones', async () => {
+  test('does not reuse a completed session between two rejected sessions', async () => {
     await move(await expectNew(), 'rejected')
     const completed = await expectNew()
     await move(completed, 'completed')
@@ -98,7 +98,7 @@ describe('the registration of a wallet', () => {
     await expectReused(last, { status: 'completed' })
   })
 
-  test('reuses a session that was completed after a newer one was rejected', async () => {
+  test('reuses a session that was completed after a newer session was rejected', async () => {
     const sessions: string[] = []
     for (let count = 0; count < 3; count++) sessions.push(await registerAndConnect())
     const [first = '', second = '', third = ''] = sessions
@@ -148,7 +148,7 @@ describe('the registration of a wallet', () => {
 })
 
 describe('simultaneous registrations', () => {
-  test('of one wallet get one session, which is created once', async () => {
+  test('of one wallet share one session, which is created once', async () => {
     const registered = await Promise.all(Array.from({ length: 50 }, () => registerWallet()))
     expect(registered.filter(({ created }) => created)).toHaveLength(1)
     expect(new Set(registered.map(({ session }) => session.id)).size).toBe(1)
@@ -169,7 +169,7 @@ describe('simultaneous registrations', () => {
     expect(await identity.register(ours, { sessionId })).toMatchObject({ created: true, session: { id: sessionId } })
   })
 
-  test('notify other processes of a session with a wallet, not of one without', async () => {
+  test('notify other processes of a session with a wallet, but not of a session without a wallet', async () => {
     const { database } = identity.store
     const before = await readNewest(database)
     const id = await expectNew()
@@ -203,7 +203,7 @@ describe('simultaneous registrations', () => {
 })
 
 describe('links', () => {
-  test('of each registration work, and open only their session', async () => {
+  test('of each registration are valid, and open only their session', async () => {
     const [one, two, other] = [link(), link(), link()]
     const { session } = await registerWallet({ tokenHash: one.tokenHash })
     await registerWallet({ tokenHash: two.tokenHash })
@@ -231,7 +231,7 @@ describe('links', () => {
     expect((await identity.store.sessions.findByToken(added.tokenHash))?.session.id).toBe(session.id)
   })
 
-  test('are not stored, and the session id opens nothing', async () => {
+  test('are not stored, and the session id cannot be used as a link', async () => {
     const made = link()
     const { session } = await identity.register(ours, { tokenHash: made.tokenHash })
     await identity.store.database.query('PRAGMA wal_checkpoint(TRUNCATE)').catch(() => undefined)

@@ -79,7 +79,7 @@ describe('the relay', () => {
     })
   })
 
-  test('serves only allowed sessions, and reveals neither the key nor a reason', async () => {
+  test('serves only allowed sessions, and reveals neither the key nor the reason', async () => {
     allowed = await register()
     const other = await register()
     expect(await follow(`events/individual/${other}`).failure()).toBe(403)

@@ -41,7 +41,7 @@ describe('size', () => {
 })
 
 describe('a registration', () => {
-  test('requires no field, and treats null as missing', () => {
+  test('requires no fields, and treats null as missing', () => {
     for (const body of [{}, { walletAddress: null, originUrl: null }, { unknown: 1 }]) {
       expect(decodeRegister(body)).toEqual({ walletAddress: null, originUrl: null })
     }
@@ -66,7 +66,7 @@ describe('a registration', () => {
 describe('a verification', () => {
   const verifyOf = (body: JsonObject) => decodeVerify(body, createChainTable())
 
-  test('accepts any chain of an answer, and aliases of known chains', () => {
+  test('accepts any chain name from a response, and aliases of known chains', () => {
     for (const chain of ['base', 'polygon', 'eip155:123456', 'ourChain']) {
       expect(verifyOf({ address: EVM, chain }).chain).toBe(chain)
     }

@@ -142,7 +142,7 @@ describe('the memory', () => {
     expect(users).toEqual(['second', ...Array(255).fill('first'), ...Array(44).fill(undefined)])
   })
 
-  test('returns only the last standing that was kept, however often blocks are reused', () => {
+  test('returns only the last standing that was kept, even if blocks are reused', () => {
     const step = fc.tuple(fc.nat(30), fc.constantFrom('keep', 'keep', 'change', 'clear'), fc.nat(20))
     fc.assert(
       fc.property(fc.array(step, { maxLength: 400 }), (steps) => {
@@ -179,7 +179,7 @@ const HASHES = [0, 1, 2, 1_022, 1_023, 1_024, 2_047, 0xffff_ffff]
 const step = fc.tuple(fc.constantFrom('add', 'remove', 'move'), fc.nat(40), fc.constantFrom(...HASHES))
 
 describe('the record index', () => {
-  test('finds all records, and no removed record', () => {
+  test('finds all records except removed records', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
         const index = createRecordIndex()
@@ -216,7 +216,7 @@ describe('the record index', () => {
     )
   })
 
-  test('grows, and can be cleared', () => {
+  test('grows and can be cleared', () => {
     const index = createRecordIndex()
     for (let place = 0; place < 5_000; place++) index.add(Math.imul(place, 0x9e3779b1) >>> 0, place)
     for (let place = 0; place < 5_000; place++) {

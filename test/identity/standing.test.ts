@@ -47,7 +47,7 @@ describe('a wallet', () => {
     expect<unknown>(judgeStanding(sessions, level, null)).toEqual({ verifying, status, personId })
   })
 
-  test('that was rejected stays rejected if it is named without proof in a completed session', () => {
+  test('that was rejected remains rejected if it is named without proof in a completed session', () => {
     const refused = session(1, rejected)
     const unproven = session(2, { connected: false })
     const others = session(3, { own: false })
@@ -55,7 +55,7 @@ describe('a wallet', () => {
     expect(judgeStanding([refused, { ...unproven, connected: true }, others], 1, null).verifying).not.toBeNull()
   })
   test.each(['pending', 'submitted', 'retry'] as const)(
-    'stays verified while a newer session is %s, and has its status',
+    'remains verified while a newer session is %s, and has its status',
     (status) => {
       const [first, newer] = [session(1), session(2, { ...pending, status })]
       expect(judgeStanding([newer, first], 2, null)).toEqual({ verifying: first, status, personId: 'person_1' })
@@ -97,7 +97,7 @@ describe('a wallet', () => {
     },
   )
 
-  test('is verified by an older session that was completed after a newer one was rejected', () => {
+  test('is verified by an older session that was completed after a newer session was rejected', () => {
     const older = session(1, { decidedSequence: 30 })
     expect(judgeStanding([session(2, rejected), older], 1, null).verifying).toBe(older)
   })
@@ -226,7 +226,7 @@ describe('the session with details for policies', () => {
   })
 })
 
-test('of two verifications, the session decided last counts, whichever was created first', () => {
+test('of two verifications, the session that was decided last counts, regardless of the order of creation', () => {
   const [older, newer] = [session(1, { decidedSequence: 40 }), session(2, { decidedSequence: 30 })]
   for (const checkType of ['kyc', null] as const) {
     expect(judgeStanding([newer, older], 1, checkType).verifying).toBe(older)

@@ -163,7 +163,7 @@ describe('levels', () => {
   })
 })
 
-test('a session of another organization reveals nothing while it is not completed, is rejected or is below the level', async () => {
+test('a session of another organization is not revealed while it is not completed, is rejected or is below the level', async () => {
   await setLevel(ours, 2)
   const { session } = await identity.register(theirs, { wallet: W1 })
   for (const status of ['submitted', 'retry', 'completed', 'rejected'] as const) {
@@ -216,7 +216,7 @@ describe('a person', () => {
     },
   )
 
-  test('is new if the wallets belong to two persons', async () => {
+  test('is a new person if the wallets belong to two persons', async () => {
     const one = await identity.complete(ours, [W1])
     const two = await identity.complete(ours, [W2])
     expect(two.session.personId).not.toBe(one.session.personId ?? '')
@@ -263,7 +263,7 @@ test('a rejected session has the person of its wallets, and so have their answer
   expect(await verify(ours, W2)).toMatchObject({ verified: false, status: 'rejected', userId: session.userId } as never)
 })
 
-test('sessions of test keys verify nothing for live keys, and vice versa', async () => {
+test('sessions of test keys verify no wallets for live keys, and vice versa', async () => {
   await identity.complete(ours, [W1], { environment: 'test', consent: true })
   await identity.complete(ours, [W2], { consent: true })
   for (const organizationId of [ours, theirs]) {
@@ -322,7 +322,7 @@ describe('the cache', () => {
     expect(await verify(ours, W2)).toMatchObject({ verified: false, status: 'rejected', wallets: [] })
   })
 
-  test('lists no other wallet that the organization has rejected, also if it was rejected later', async () => {
+  test('lists no other wallet that the organization has rejected, even if it was rejected later', async () => {
     await identity.complete(ours, [W1, W2])
     expect(addresses(await verify(ours, W1))).toEqual([W1, W2])
     const { session } = await identity.register(ours, { checkType: 'kyb' })
@@ -345,7 +345,7 @@ describe('the cache', () => {
     expect(addresses(await verify(ours, W1))).toEqual([W1])
   })
 
-  test('answers without the store until something changes', async () => {
+  test('answers without the store until a change is reported', async () => {
     let loads = 0
     const standings = standingsOver({
       loadSessions: (query, address) => {
@@ -412,7 +412,7 @@ describe('the cache', () => {
     expect(await verified()).toEqual({ isCached: false, verified: [true, true] })
     expect(await verified()).toEqual({ isCached: true, verified: [true, true] })
     isUpToDate = false
-    // Neither the change of the level nor one of a session is reported.
+    // The change of the level is not reported.
     await store.organizations.setLevel(ours, 3)
     expect(await verified()).toEqual({ isCached: false, verified: [false, false] })
     isDown = true

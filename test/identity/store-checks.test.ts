@@ -1,4 +1,5 @@
-// Effects of a new hit on open and completed sessions, its webhooks, and the hits that remain after the erasure of evidence.
+// Effects of a new hit on open and completed sessions, its webhooks, and the hits that remain after the erasure of
+// evidence.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { FoundHit, HitAction } from '../../src/domain/screening-hit.ts'
 import type { SessionStatus } from '../../src/domain/session.ts'
@@ -108,7 +109,7 @@ describe('a new hit of a completed session', () => {
     expect(await statusOf(id)).toBe('completed')
   })
 
-  test('ends the verification of the wallets at once if the action is to revoke', async () => {
+  test('ends the verification of the wallets immediately if the action is to revoke', async () => {
     await choose('revoke')
     const { session } = await parts.complete(demo, [evmWallet(4)])
     parts.changed.length = 0
@@ -118,7 +119,7 @@ describe('a new hit of a completed session', () => {
   })
 })
 
-test('a hit of a submitted session does not change it, whatever the action', async () => {
+test('a hit of a submitted session does not change it, for any action', async () => {
   await choose('revoke')
   const { id } = await parts.submit(demo)
   await receiveAll()
@@ -181,7 +182,7 @@ test('the erasure of evidence removes the names of hits, and keeps decisions, op
     ['lists.names', 'look'],
     ['wallets.lists', 'look'],
   ])
-  // The evidence is gone, so the check cannot pass.
+  // The evidence is erased, so the check cannot pass.
   const open = (await store.screeningChecks.hits(demo, session.id)).find(({ name, state }) => name + state === 'open')
   expect(open?.why).toMatchObject([{ part: 'earlier', detail: expect.stringContaining('erased') }])
   await store.screeningChecks.decideHit({ ...target, hitId: open?.id ?? '' }, decision)

@@ -103,7 +103,7 @@ const publish = (sequence: number): void => {
 }
 
 describe('a stream', () => {
-  test('gets each change once and in order, whatever the order of opens, notifications and store failures', async () => {
+  test('gets each change once and in order, for any order of opens, notifications and store failures', async () => {
     const turn = () => new Promise((resolve) => setImmediate(resolve))
     const steps = ['change', 'change elsewhere', 'notify', 'lose', 'open', 'fail', 'recover', 'tick', 'turn'] as const
     const step = fc.tuple(fc.constantFrom(...steps), fc.nat(3))
@@ -200,7 +200,7 @@ describe('a stream', () => {
     expect([stream.ids, stream.ended(), errors]).toEqual([[1], 'closed', [DOWN]])
   })
 
-  test('of a session that the caller may not see returns 404 and holds no slot', async () => {
+  test('of a session that the caller cannot access returns 404 and does not occupy a slot', async () => {
     await expect(hub.open(request({ accepts: () => false }))).rejects.toMatchObject({ code: 'NOT_FOUND' })
     current = null
     await expect(hub.open(request())).rejects.toMatchObject({ code: 'NOT_FOUND' })
@@ -214,7 +214,7 @@ describe('a stream', () => {
     expect(hub.size()).toBe(0)
   })
 
-  test('stays open after a final status', async () => {
+  test('remains open after a final status', async () => {
     const followed = await open()
     const rejected = stateOf(2)
     hub.publish({ ...rejected, session: { ...rejected.session, status: 'rejected' } })
@@ -270,7 +270,7 @@ describe('limits', () => {
     expect(hub.size()).toBe(5)
   })
 
-  test('leave slots for another organization and for the pages of the same organization', async () => {
+  test('leave slots for other organizations and for the pages of the same organization', async () => {
     const followed: ReturnType<typeof follow>[] = []
     for (let count = 0; count < 5; count++) followed.push(await open({ keyId: `key-${count % 2}` }))
     await hub.open(request({ organizationId: 'org_2', keyId: 'other' }))
@@ -363,7 +363,7 @@ describe('changes by other processes', () => {
     expect(reads).toHaveLength(1)
   })
 
-  test('are read if a change of this process leaves a gap, and nothing is read without a gap', async () => {
+  test('are read only if a change of this process leaves a gap', async () => {
     const reads = recordReads()
     const { ids } = await open()
     publish(2)
@@ -394,7 +394,7 @@ describe('changes by other processes', () => {
     expect(ids).toEqual([1, 2, 3, 4])
   })
 
-  test('reach a stream whose read began before another stream’s and ended after it', async () => {
+  test('reach a stream whose read began before that of another stream and ended after it', async () => {
     const gate = Promise.withResolvers<void>()
     read = async () => {
       const seen = current

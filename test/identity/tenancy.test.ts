@@ -24,7 +24,7 @@ const snapshot = async () => {
 }
 
 describe('another organization’s session', () => {
-  test('is invisible to every read, and unchanged by every write', async () => {
+  test('is neither found by any read nor changed by any write', async () => {
     const { sessions, sessionWallets, sessionNonces } = identity.store
     const { id } = session.session
     const before = await snapshot()

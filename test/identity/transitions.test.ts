@@ -86,7 +86,7 @@ describe('a change of status', () => {
   })
 })
 
-test('the encoded subject of a session change decodes, with and without person and wallets', () => {
+test('the encoded subject of a session change is decoded correctly, with and without person and wallets', () => {
   for (const subject of [
     { personId: null, addresses: [] },
     { personId: newIdentifier('person'), addresses: [evmWallet(1), evmWallet(2)] },

@@ -29,13 +29,13 @@ describeStores((open) => {
     return results
   }
 
-  test('a clock that starts ahead is trusted after a day, also if processes restart', async () => {
+  test('a clock that starts ahead is trusted after a day, even if processes restart', async () => {
     const ahead = 31 * DAY
     expect(await inOrder(0, ahead, ahead + 12 * HOUR, ahead + DAY - 1)).toEqual([true, false, false, false])
     expect(await inOrder(ahead + DAY, ahead + DAY + HOUR)).toEqual([true, true])
   })
 
-  test('a corrected clock is trusted at once, and a clock that is still ahead waits another day', async () => {
+  test('a corrected clock is trusted immediately, and a clock that is still ahead waits another day', async () => {
     expect(await inOrder(0, 31 * DAY, HOUR)).toEqual([true, false, true])
     expect(await inOrder(31 * DAY, 20 * DAY, 21 * DAY - 1, 21 * DAY)).toEqual([false, false, false, true])
   })

@@ -60,7 +60,7 @@ const openDocument = async (id: string): Promise<Buffer> =>
   readAll((await evidence.openDocument(target, id, ADA))!.stream)
 
 describe('fields', () => {
-  test('merge, keep the newest value of each, and are read only with a record of the reader', async () => {
+  test('are merged, keep the newest value of each field, and are read only with a record of the reader', async () => {
     expect(await readFields()).toEqual({})
     await evidence.putFields(target, {})
     expect(parts.fileNames()).toEqual([])
@@ -126,7 +126,7 @@ describe('fields', () => {
     expect(await readFields()).toEqual({ fullName: 'Jane' })
   })
 
-  test('saved at the same moment are all kept', async () => {
+  test('that are saved simultaneously are all kept', async () => {
     const fields = { fullName: 'Jane', country: 'DE', birthDate: '1990-01-01' }
     await Promise.all(Object.entries(fields).map(([name, value]) => evidence.putFields(target, { [name]: value })))
     expect(await readFields()).toEqual(fields)
@@ -184,7 +184,7 @@ describe('a document', () => {
     expect(turns).toEqual([demo, demo])
   })
 
-  test('over 10 MB is refused on arrival, and the rest is not read', async () => {
+  test('over 10 MB is refused immediately, and the rest is not read', async () => {
     let [sent, isCanceled] = [0, false]
     const endless = new ReadableStream<Uint8Array>(
       {
@@ -242,7 +242,7 @@ describe('a document', () => {
     }
   })
 
-  test('over the limit of its kind is refused, also if two arrive at the same moment', async () => {
+  test('over the limit of its kind is refused, even if two arrive simultaneously', async () => {
     const addPortrait = () => add(target, IMAGE, { kind: 'portrait' })
     const outcomes = await Promise.allSettled([addPortrait(), addPortrait()])
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
@@ -258,7 +258,7 @@ describe('a document', () => {
     expect(parts.fileNames().length).toBe(3)
   })
 
-  test('that arrives too slowly is refused, and holds no slot that complete uploads need', async () => {
+  test('that arrives too slowly is refused, and does not occupy a slot that complete uploads need', async () => {
     await reopen({
       uploadLimits: { ...UPLOAD_LIMITS, opened: 1 },
       uploadPace: { timeLimitMs: 60_000, graceMs: 300, bytesPerSecondMin: 1_000_000 },
@@ -275,7 +275,7 @@ describe('a document', () => {
     }
   })
 
-  test('in progress leaves slots to other organizations, addresses and sessions', () => {
+  test('in progress leaves slots for other organizations, addresses and sessions', () => {
     const { acquireArrival } = createUploadSlots()
     const arrive = (organizationId: string, id: string, address: string) => {
       try {
@@ -345,7 +345,7 @@ describe('a document', () => {
   })
 })
 
-test('another organization cannot distinguish a foreign session from an unknown one', async () => {
+test('another organization cannot distinguish a foreign session from an unknown session', async () => {
   const other = await parts.createOrganization('other')
   const { id } = await add(target, IMAGE)
   const foreign = { ...target, organizationId: other }
@@ -400,7 +400,7 @@ test('missing evidence is required by the level and not yet submitted', async ()
 })
 
 describe('erasure', () => {
-  test('makes evidence unreadable at once, keeps the read records, and adds an event', async () => {
+  test('makes evidence unreadable immediately, keeps the read records, and adds an event', async () => {
     await evidence.putFields(target, { fullName: 'Jane' })
     const { id } = await add(target, IMAGE)
     await evidence.openDocument(target, id, ADA)
@@ -526,7 +526,7 @@ describe('evidence retention', () => {
     expect(await retainedDays(session)).toBe(expected)
   })
 
-  test('erases nothing for a day after the clock jumps ahead, and nothing too early if the clock is set back', async () => {
+  test('erases no evidence for a day after the clock jumps ahead, and none too early if the clock is set back', async () => {
     const session = await submitTo('pending')
     const ahead = 40 * DAY_SECONDS
     clock.step(ahead)
@@ -553,7 +553,7 @@ describe('evidence retention', () => {
     expect(await isKept(session)).toBe(false)
   })
 
-  test('sweeps until no expired evidence is left', async () => {
+  test('sweeps until no expired evidence remains', async () => {
     for (const count of [0, 100, 101, 250]) {
       const left = Array.from({ length: count }, (_, at) => ({ organizationId: demo, sessionId: `ses_${at}` }))
       const sweep = createRetentionSweep({
@@ -567,7 +567,7 @@ describe('evidence retention', () => {
     }
   })
 
-  test('deletes old files without a row, and no other files', async () => {
+  test('deletes only old files without a row', async () => {
     await submitTo('pending')
     const [live] = parts.fileNames()
     await parts.files.write(
@@ -589,7 +589,7 @@ describe('evidence retention', () => {
 })
 
 describe('a failure', () => {
-  test('of the store leaves no file behind', async () => {
+  test('of the store does not leave a file behind', async () => {
     const { addDocument } = store.evidence
     Object.assign(store.evidence, { addDocument: () => Promise.reject(new Error('the disk is full')) })
     await expect(add(target, IMAGE)).rejects.toThrow('the disk is full')
@@ -597,7 +597,7 @@ describe('a failure', () => {
     expect(parts.fileNames()).toEqual([])
   })
 
-  test('of the disk leaves no row behind', async () => {
+  test('of the disk does not leave a row behind', async () => {
     await add(target, IMAGE)
     const { write } = parts.files
     Object.assign(parts.files, {

@@ -66,7 +66,7 @@ describe('fields', () => {
     expect(() => decode(fields, 'kyb')).toThrow(FieldInvalidError)
   })
 
-  test('list every country once', () => {
+  test('include every country once', () => {
     expect([COUNTRY_CODES.length, new Set(COUNTRY_CODES).size]).toEqual([249, 249])
     expect(COUNTRY_CODES.every((code) => /^[A-Z]{2}$/.test(code))).toBe(true)
   })
@@ -86,7 +86,7 @@ test.each([
   expect(cleanFileName(name)).toBe(stored)
 })
 
-test('each level requires the parts of the level below and its own', () => {
+test('each level requires its own parts and those of lower levels', () => {
   const parts = (checkType: 'kyc' | 'kyb', level: 1 | 2 | 3) =>
     requirementsOf(checkType, level).map((part) => (part.part === 'field' ? part.name : part.kind))
   expect(parts('kyc', 1)).toEqual(['fullName', 'birthDate', 'country'])

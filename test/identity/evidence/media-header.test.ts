@@ -59,7 +59,7 @@ describe('the header of an image', () => {
     }
   })
 
-  test('never causes another error, whatever the bytes', async () => {
+  test('never causes another error, for any bytes', async () => {
     const starts = [await jpeg(), await png(), await webp(), await webp(9, 9, true)]
     fc.assert(
       fc.property(
@@ -114,7 +114,7 @@ describe('a PDF', () => {
   const expectRefusedFor = async (detail: string, bytes: Uint8Array, limits?: InflateLimits): Promise<void> =>
     expect(await refusalOf(bytes, limits)).toMatchObject({ detail })
 
-  test('is accepted, also with blanks at its end', async () => {
+  test('is accepted, even with trailing blanks', async () => {
     await checkPdf(pdf())
     await checkPdf(Buffer.concat([pdf(), Buffer.from('\r\n \n\0')]))
   })

@@ -1,4 +1,4 @@
-// Organization keys: useless without the deployment key, and each sealed value opens for one purpose and subject only.
+// Organization keys: unusable without the deployment key. Each sealed value opens for only one purpose and subject.
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
@@ -36,7 +36,7 @@ const refused = async (attempt: Promise<unknown>): Promise<void> => {
 }
 
 describe('sealed bytes', () => {
-  test('open with the same key and context, and with no other', () => {
+  test('open only with the same key and context', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), fc.string(), fc.string(), (bytes, context, other) => {
         const sealed = sealBytes(keyOf(1), bytes, context)
@@ -69,7 +69,7 @@ describe('organization keys', () => {
     await refused(keys.open('org_a', 'webhook secret', 'endpoint_2', sealed))
   })
 
-  test('open nothing with another deployment key, or in the row of another organization', async () => {
+  test('do not open values with another deployment key, or in the row of another organization', async () => {
     const { store, rows } = memoryStore()
     const { sealed } = await keysOver(store).seal('org_a', 'webhook secret', 'endpoint_1', SECRET)
     expect([...rows.values()].map(({ wrappedBy }) => wrappedBy)).toEqual([keyFingerprint(keyOf(1))])
@@ -78,7 +78,7 @@ describe('organization keys', () => {
     await refused(keysOver(store).seal('org_b', 'webhook secret', 'x', SECRET))
   })
 
-  test('are created once, also if two processes create one at the same moment', async () => {
+  test('are created once, even if two processes create one simultaneously', async () => {
     const { store } = memoryStore()
     const processes = [keysOver(store), keysOver(store)]
     const sealed = await Promise.all(
@@ -90,7 +90,7 @@ describe('organization keys', () => {
     }
   })
 
-  test('are read again after the store failed', async () => {
+  test('are read again after the store fails', async () => {
     const { store } = memoryStore()
     let broken = true
     const keys = keysOver({

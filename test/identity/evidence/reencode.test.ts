@@ -84,7 +84,7 @@ describe('the decoder process', () => {
     expect(reencoder.running()).toBe(0)
   })
 
-  test.skipIf(process.platform !== 'linux')('gets no more memory than its limit (needs Linux)', async () => {
+  test.skipIf(process.platform !== 'linux')('cannot allocate more memory than its limit (needs Linux)', async () => {
     const attempt = reencodeWith({ script: decoder('greedy'), memoryLimitBytes: 4 * 2 ** 30 })
     await expect(attempt).rejects.toThrow('could not open the')
   })

@@ -1,5 +1,5 @@
-// Rotation of the deployment key beside a running service: all secrets open at any time, also after an interruption, and
-// with the new key alone at the end.
+// Rotation of the deployment key beside a running service: all secrets open at any time, even after an interruption,
+// and with only the new key at the end.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { OrganizationKeyExchangedError } from '../../../src/domain/errors.ts'
 import type { Session } from '../../../src/domain/session.ts'
@@ -188,7 +188,7 @@ describe('beside a running service', () => {
     expect(parts.fileNames()).toHaveLength(8)
   })
 
-  test('a row that was read before the exchange opens until the organization has one key again', async () => {
+  test('a row that was read before the exchange opens until the organization has only one key again', async () => {
     const { organizationId, endpointId } = filled[0]!
     const stale = await parts.store.webhookEndpoints.find(organizationId, endpointId)
     const open = (keys: ReturnType<typeof keysWith>) =>
@@ -252,7 +252,8 @@ describe('a rotation that is interrupted', () => {
     }
   }
 
-  // For each of three organizations: the exchange of the key, webhooks, documents and fields, and the end of the old key.
+  // For each of three organizations: the exchange of the key, webhooks, documents and fields, and the end of the old
+  // key.
   const WRITES = 3 * 4
 
   test(`makes ${WRITES} writes`, async () => {

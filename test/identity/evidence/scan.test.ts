@@ -78,7 +78,7 @@ describe.skipIf(CLAMD === null)(CLAMD === null ? 'clamd (not installed)' : 'clam
     await watchdog?.dismiss()
   })
 
-  test('finds signatures over both kinds of socket, also in large documents', async () => {
+  test('finds signatures over both kinds of sockets, even in large documents', async () => {
     for (const address of addresses) {
       const scanner = createClamd({ address })
       expect(await scanner(Buffer.from(EICAR))).toBe('Countersign.Test.EICAR.UNOFFICIAL')
@@ -169,7 +169,7 @@ describe('a scanner without a verdict', () => {
   })
 })
 
-test('the setting is a socket', () => {
+test('the setting must be a socket', () => {
   expect(parseScanner('')).toBeNull()
   expect(parseScanner('unix:/run/clamav/clamd.ctl')).toEqual({ path: '/run/clamav/clamd.ctl' })
   expect(parseScanner('tcp:[::1]:3310')).toEqual({ host: '::1', port: 3_310 })

@@ -26,7 +26,7 @@ const refused = async (attempt: Promise<unknown>): Promise<void> => {
 }
 
 describe('a sealed stream', () => {
-  test('opens to the same bytes, whatever the chunks of the input', async () => {
+  test('opens to the same bytes, for any chunks of the input', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(
@@ -44,7 +44,7 @@ describe('a sealed stream', () => {
     )
   })
 
-  test('has 16 additional bytes per chunk, and never the same bytes twice', async () => {
+  test('has 16 additional bytes per chunk, and different bytes each time', async () => {
     const bytes = sample(CHUNK_BYTES * 2)
     const sealed = await seal(bytes)
     expect(sealed.length).toBe(HEADER_BYTES + 2 * PIECE_BYTES)
@@ -63,7 +63,7 @@ describe('a sealed stream', () => {
     )
   })
 
-  test('is refused if it is truncated anywhere, also between two chunks', async () => {
+  test('is refused if it is truncated anywhere, even between two chunks', async () => {
     const sealed = await seal(sample(CHUNK_BYTES * 2 + 100))
     for (const length of [0, 5, HEADER_BYTES, HEADER_BYTES + 10, HEADER_BYTES + PIECE_BYTES, sealed.length - 1]) {
       await refused(open(sealed.subarray(0, length)))

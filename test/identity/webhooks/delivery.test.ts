@@ -39,7 +39,7 @@ const respond = (status: number, headers = {}) =>
 const neverRespond = () => receiver.answerWith(() => new Promise<never>(() => undefined))
 
 describe('an event', () => {
-  test('is sent signed and once, with the session after the event', async () => {
+  test('is signed and sent once, with the state of the session after the event', async () => {
     const { secret } = await addEndpoint(demo, receiver.url)
     const { session } = await register(demo, { wallet: evmWallet(1) })
     await parts.connect(demo, session.id, evmWallet(1))
@@ -160,7 +160,7 @@ describe('a failed message', () => {
     expect(JSON.stringify(await listed())).not.toContain('canary')
   })
 
-  test('can be resent alone or with all dead messages, only by its own organization', async () => {
+  test('can be resent alone or with all dead messages, but only by its own organization', async () => {
     const other = await parts.createOrganization('other')
     const { id: endpointId } = await addMessages(2)
     respond(410)
@@ -187,7 +187,7 @@ describe('a failed message', () => {
     expect(await listed()).toEqual([])
   })
 
-  test('waits for the Retry-After of the receiver, at most an hour', async () => {
+  test('waits for the Retry-After of the receiver, but at most an hour', async () => {
     await addMessages()
     for (const [retryAfter, waitSeconds] of [
       ['120', 120],
@@ -260,7 +260,7 @@ describe('a failed message', () => {
 })
 
 describe('a paused endpoint', () => {
-  test('receives nothing until it resumes, and then everything', async () => {
+  test('receives no messages until it resumes, and then all of them', async () => {
     const { id } = await addMessages(0)
     const other = await addEndpoint(demo, `${receiver.url}/other`)
     await register(demo)
@@ -288,7 +288,7 @@ describe('a paused endpoint', () => {
     expect(await listed('waiting')).toEqual([])
   })
 
-  test('that was paused after its messages were claimed receives nothing', async () => {
+  test('that was paused after its messages were claimed receives no messages', async () => {
     const { id } = await addMessages()
     const [message] = await store.webhookMessages.claim(10, 60)
     if (message === undefined) throw new Error('nothing to send')
@@ -330,7 +330,7 @@ describe('the secret of an endpoint', () => {
 })
 
 describe('delivery loops', () => {
-  test('share the messages without sending one twice', async () => {
+  test('share the messages without sending any message twice', async () => {
     await addEndpoint(demo, `${receiver.url}/two`)
     await addMessages(6)
     const [one, two] = [parts.loop(), parts.loop()]
@@ -355,7 +355,7 @@ describe('delivery loops', () => {
     await quick.stop()
   })
 
-  test('continue with another organization while no endpoint of the first one responds', async () => {
+  test('continue with another organization while no endpoint of the first organization responds', async () => {
     const other = await parts.createOrganization('other')
     for (let index = 0; index < 8; index++) await addEndpoint(demo, `${receiver.url}/silent/${index}`)
     for (let index = 0; index < 5; index++) await register(demo)
@@ -443,7 +443,7 @@ describe('delivery loops', () => {
     expect(reported).toEqual(['dead', 'gone'])
   })
 
-  test('settle the messages in flight when they close, and start no others', async () => {
+  test('settle the messages in flight when they close, and start no other messages', async () => {
     await addMessages()
     const hold = Promise.withResolvers<Response>()
     const arrived = Promise.withResolvers<void>()

@@ -95,7 +95,7 @@ describe('an organization with an external decider', () => {
     expect(providers.forNew('live', demo).name).toBe('manual')
   })
 
-  test('follows the latest read, also if the first one takes longer', async () => {
+  test('uses the latest read, even if the first read takes longer', async () => {
     const first = Promise.withResolvers<readonly string[]>()
     const readings = [first.promise, Promise.resolve([demo])]
     const deciders = createDeciders({
@@ -161,7 +161,7 @@ describe('an organization with an external decider', () => {
 })
 
 describe('a signed result', () => {
-  test('decides, and notifies the followers of the session', async () => {
+  test('decides the session and notifies its followers', async () => {
     const session = await parts.submit(demo, 'webhook')
     const answer = await send(session, result(session, { publicComment: 'Welcome.', privateComment: 'score 3' }))
     expect(answer).toMatchObject({ status: 200, body: { sessionId: session.id, status: 'completed', applied: true } })
@@ -175,7 +175,7 @@ describe('a signed result', () => {
     })
   })
 
-  test('takes effect once, however often it is sent', async () => {
+  test('takes effect once, even if it is sent several times', async () => {
     const session = await parts.submit(demo, 'webhook')
     const id = 'msg_1'
     expect((await send(session, result(session, { status: 'retry' }), { id })).body).toMatchObject({ applied: true })
@@ -237,7 +237,7 @@ describe('a signed result', () => {
     expect(await statusOf(session)).toBe('submitted')
   })
 
-  test('completes no incomplete session, and can be sent again', async () => {
+  test('does not complete an incomplete session, and can be sent again', async () => {
     const { session } = await parts.register(demo, { provider: 'webhook' })
     await parts.connect(demo, session.id, evmWallet(1))
     const submitted = (await parts.move(demo, session.id, 'submitted')).session
@@ -249,7 +249,7 @@ describe('a signed result', () => {
     expect((await send(session, result(submitted, { status: 'retry' }), { id })).body).toMatchObject({ applied: true })
   })
 
-  test('about an earlier submission is refused, whatever its status', async () => {
+  test('about an earlier submission is refused, with any status', async () => {
     const session = await parts.submit(demo, 'webhook')
     await parts.move(demo, session.id, 'retry')
     await parts.move(demo, session.id, 'submitted')

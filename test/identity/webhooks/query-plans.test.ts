@@ -1,4 +1,4 @@
-// In SQLite, statements on webhook messages scan no other messages of the organization, and sort none.
+// In SQLite, statements on webhook messages neither scan other messages of the organization nor sort.
 // Plans of PostgreSQL: test/store/query-plans.test.ts.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { databaseScope } from '../../../src/store/copy/table-scope.ts'

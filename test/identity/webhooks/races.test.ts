@@ -1,4 +1,4 @@
-// A result of the external decider at the same moment as a change by an operator.
+// A result of the external decider that arrives simultaneously with a change by an operator.
 import { expect, test } from 'bun:test'
 import { newUuid } from '../../../src/domain/identifier.ts'
 import { signWebhook } from '../../../src/server/webhook-signature.ts'

@@ -1,4 +1,4 @@
-// A decoder that the system ends during its work.
+// A decoder that the system kills during its work.
 await Bun.write(Bun.stdout, 'half a picture')
 process.kill(process.pid, 'SIGSEGV')
 

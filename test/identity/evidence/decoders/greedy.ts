@@ -1,4 +1,4 @@
-// A decoder that allocates memory until it gets no more.
+// A decoder that allocates memory until an allocation fails.
 const held: Uint8Array[] = []
 for (;;) held.push(new Uint8Array(256 * 2 ** 20))
 
