@@ -10,7 +10,7 @@ import { createVisitor, enter, tokenOf } from './support/visitor.ts'
 import { evmAccount } from './support/wallets.ts'
 
 const CHAIN_ID = 11_155_111
-/** Another chain, on which a stranger has the same address. */
+/** Another chain, on which another person has the same address. */
 const OTHER_CHAIN_ID = 8453
 const owner = evmAccount('owner of a contract')
 
@@ -136,7 +136,7 @@ describeOnChain('a contract wallet', () => {
   })
 
   test('moves the verification to a second browser only from its own chain', async () => {
-    // The same address on the other chain belongs to a stranger.
+    // The same address on the other chain belongs to another person.
     const { wallet: code } = compile()
     const strangers = concatHex([code, encodeAbiParameters([{ type: 'address' }], [evmAccount('stranger').address])])
     const theirs = await deploy(strangers, other.url)
@@ -156,14 +156,14 @@ describeOnChain('a contract wallet', () => {
     expect((await proceed(link, OTHER_CHAIN_ID, byStranger))['reason']).toBe('wallet-foreign')
     expect(await proceed(link, CHAIN_ID, byOwner)).toEqual({ kind: 'entered', sessionId })
 
-    // Before it is connected, the owner takes over a session that a stranger opened.
+    // Before it is connected, the owner takes over a session that another person opened.
     const locked = await enter(host, { walletAddress: wallet })
     await locked.person.agree(locked.sessionId)
     expect(await proceed(locked.link, CHAIN_ID, byOwner)).toEqual({ kind: 'entered', sessionId: locked.sessionId })
     expect((await locked.person.call('GET', `sessions/${locked.sessionId}`)).status).toBe(404)
   })
 
-  test('is neither accepted nor refused while its chain does not answer', async () => {
+  test('is neither accepted nor refused while its chain does not respond', async () => {
     const dead = await startPortalHost({ rpc: { sepolia: 'http://127.0.0.1:9' } })
     try {
       const { person, sessionId } = await enter(dead)

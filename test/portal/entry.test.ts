@@ -89,7 +89,7 @@ describe('a link', () => {
     }
   })
 
-  test('stays valid after a preview, a prefetch or a HEAD request', async () => {
+  test('remains valid after a preview, a prefetch or a HEAD request', async () => {
     const { link, sessionId } = await host.register()
     const preview = await fetch(link, { redirect: 'manual', headers: { 'user-agent': 'PreviewBot/1.0' } })
     expect(preview.status).toBe(200)
@@ -119,7 +119,7 @@ describe('a link', () => {
     expect(person.cookies).toEqual(before)
   })
 
-  test('opens nothing in a second browser, and reveals only the name of the organization', async () => {
+  test('does not open the session in a second browser, and reveals only the name of the organization', async () => {
     const { link, sessionId } = await enter(host)
     const second = visitor()
     expect((await second.visit(link)).status).toBe(200)
@@ -130,7 +130,7 @@ describe('a link', () => {
     expect(await statusOf(second, sessionId)).toBe(404)
   })
 
-  test('lets one browser in if several open it at the same moment', async () => {
+  test('admits one browser if several open it simultaneously', async () => {
     const { link } = await host.register()
     const visits = await Promise.all(Array.from({ length: 8 }, () => visitor().visit(link)))
     expect(visits.filter(({ status }) => status === 303)).toHaveLength(1)
@@ -155,7 +155,7 @@ describe('a link', () => {
 })
 
 describe('the id of a session', () => {
-  test('opens nothing: every route answers as for an unknown session', async () => {
+  test('does not open the session: every route responds as for an unknown session', async () => {
     const { sessionId } = await enter(host)
     const unknownId = '00000000-0000-7000-8000-000000000000'
     const routes: readonly [string, string, unknown?][] = [
@@ -389,7 +389,7 @@ describe('a second browser', () => {
     expect(await proceed(second, link, nonce, signature)).toEqual({ kind: 'entered', sessionId })
   })
 
-  test('enters once if several answer one challenge at the same moment', async () => {
+  test('is granted once if several browsers answer one challenge simultaneously', async () => {
     const { person, sessionId, link } = await insider()
     await connect(person, sessionId)
     const { nonce, message } = await requestChallenge(visitor(), link)
@@ -413,7 +413,7 @@ describe('a second browser', () => {
     expect((await answer(oldest))['kind']).toBe('entered')
   })
 
-  test('is not blocked by requests of a stranger with another link', async () => {
+  test('is not blocked by requests of another person with another link', async () => {
     const walletAddress = evmAccount('owner').address
     const { link } = await host.register({ walletAddress })
     const theirs = await host.register({ walletAddress })
@@ -490,7 +490,7 @@ describe('a link for a wallet that has a session', () => {
     return inside
   }
 
-  test.each(STEPS)('reveals nothing of a session that %s without a proof', async (step) => {
+  test.each(STEPS)('does not reveal a session that %s without a proof', async (step) => {
     const inside = await enterAt(step)
     const { sessionId, link } = await registerAgain()
     expect(sessionId).toBe(inside.sessionId)
@@ -512,7 +512,7 @@ describe('a link for a wallet that has a session', () => {
     expect(await kindOf((await registerAgain()).link)).toBe('elsewhere')
   })
 
-  test('opens a session without a browser, whichever of its links is used first', async () => {
+  test('opens a session without a browser, for any of its links that is used first', async () => {
     const first = await registerAgain()
     const second = await registerAgain()
     expect(second.sessionId).toBe(first.sessionId)
@@ -520,7 +520,7 @@ describe('a link for a wallet that has a session', () => {
     expect(await kindOf(first.link)).toBe('elsewhere')
   })
 
-  test('lets one browser in if several links are opened at the same moment', async () => {
+  test('admits one browser if several links are opened simultaneously', async () => {
     const links = [await registerAgain(), await registerAgain(), await registerAgain()]
     const kinds = await Promise.all(links.map(({ link }) => kindOf(link)))
     expect(kinds.sort()).toEqual(['elsewhere', 'elsewhere', 'entered'])
@@ -534,7 +534,7 @@ describe('a link for a wallet that has a session', () => {
     await putFields(accomplice, sessionId)
     const person = visitor()
     expect((await prove((await registerAgain()).link, person))['kind']).toBe('entered')
-    // The agreement and the fields of the stranger are deleted.
+    // The agreement and the fields of the other person are deleted.
     const { agreement, missing } = await person.view(sessionId)
     expect(agreement).toBeNull()
     expect(missing).toContain('fullName')
@@ -589,7 +589,7 @@ describe('a link for a wallet that has a session', () => {
       return inside
     }
 
-    test('takes the session over without the fields of its person', async () => {
+    test('takes over the session without the fields of its person', async () => {
       const { person, sessionId } = await begin()
       const second = visitor()
       expect(await kindOf(await relink(sessionId), second)).toBe('entered')
@@ -598,7 +598,7 @@ describe('a link for a wallet that has a session', () => {
       expect(await statusOf(person, sessionId)).toBe(404)
     })
 
-    test('changes nothing in the browser of the person', async () => {
+    test('does not affect the browser of the person', async () => {
       const { person, sessionId } = await begin()
       expect(await kindOf(await relink(sessionId), person)).toBe('entered')
       expect(await getFields(person, sessionId)).toEqual(PERSON)
@@ -625,7 +625,7 @@ describe('a link for a wallet that has a session', () => {
       expect(await kindOf(await relink(sessionId))).toBe('entered')
     })
 
-    test('opens no decided session', async () => {
+    test('does not open a decided session', async () => {
       const { person, sessionId } = await begin()
       await host.decide(sessionId, 'rejected')
       expect(await kindOf(await relink(sessionId))).toBe('elsewhere')

@@ -67,7 +67,7 @@ describe('the API', () => {
     expect((await fetch(`${host.url}/`, { method: 'POST' })).status).toBe(405)
   })
 
-  test('answers a valid request after malformed ones', async () => {
+  test('answers a valid request after malformed requests', async () => {
     const port = Number(new URL(host.url).port)
     const answers: string[] = []
     for (const text of [

@@ -86,7 +86,7 @@ test.each(Object.entries(CHANGES))('%s is refused for a released or unused brows
   const left = await stateOf(released.session.id)
   await expect(change(released)).rejects.toThrow(BrowserUnknownError)
   expect(await stateOf(released.session.id)).toBe(left)
-  // The browser of another session, and a browser that was unused for 30 days, are refused too.
+  // The browser of another session, and a browser that was unused for 30 days, are also refused.
   await expect(change({ ...released, cookieHash: kept.cookieHash })).rejects.toThrow(BrowserUnknownError)
   const unused = await opened()
   host.passTime(30 * 86_400)

@@ -45,7 +45,7 @@ const register = async (body: Readonly<Record<string, string>> = {}) => {
   return { sessionId: String(sessionId), link }
 }
 
-test('a person gets from the registration to a verified wallet', async () => {
+test('a person proceeds from the registration to a verified wallet', async () => {
   const account = evmAccount('service')
   const origin = { originUrl: 'https://app.acme.example/' }
   const { sessionId: id, link } = await register({ walletAddress: account.address, ...origin })
@@ -77,7 +77,7 @@ rules:
   - { id: adult, allow: identity.age >= 18 }
 `
 
-test('a policy decides on country and age until the evidence is erased', async () => {
+test('a policy uses country and age until the evidence is erased', async () => {
   const account = evmAccount('agreed')
   await run('brand', 'update', '--asks-details')
   const policy = join(service.dataDirectory, 'by-country.yaml')

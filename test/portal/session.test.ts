@@ -129,7 +129,7 @@ describe('before the agreement', () => {
 })
 
 describe('the view', () => {
-  test('contains the texts of the organization, its retention periods and its usual wait', async () => {
+  test('contains the texts of the organization, its retention periods and its usual waiting time', async () => {
     const { id } = await host.createOrganization('measured', 'Measured', 1)
     await host.store.organizationBrands.set(id, { privacyUrl: 'https://m.example/p', wordsDe: 'Guten Tag' })
     const decide = (sessionId: string, to: 'submitted' | 'completed' | 'rejected') => {
@@ -210,7 +210,7 @@ describe('wallets', () => {
     expect((await inside.person.call('DELETE', path)).status).toBe(200)
   })
 
-  test('of a session for one wallet can only be that wallet', async () => {
+  test('of a session for one wallet are limited to that wallet', async () => {
     const { address } = evmAccount('locked')
     const inside = await insider({ walletAddress: address })
     expect((await inside.view()).lockedWallet).toBe(address)
@@ -245,7 +245,7 @@ describe('documents', () => {
 })
 
 describe('a visitor with too many requests', () => {
-  test('is limited, without affecting other sessions', async () => {
+  test('is limited without affecting other sessions', async () => {
     const inside = await insider()
     const untilRefused = async (request: () => Promise<Answer>): Promise<Answer> => {
       let answer = await request()
@@ -371,7 +371,7 @@ describe('a session that is sent back', () => {
         other === 'portrait' && body['reason'] === 'document-limit' ? 'document-limit' : 'part-not-requested'
       expect([other, status, body['reason']]).toEqual([other, 409, refusal])
     }
-    // A field that is not requested is refused also if a requested one is sent with it.
+    // A field that is not requested is refused even if a requested field is sent with it.
     expect((await inside.putFields({ ...PERSON, fullName: 'Eve Other' })).status).toBe(409)
     expect((await inside.getFields()).body).toEqual(PERSON)
     expect(await inside.view()).toEqual(before)

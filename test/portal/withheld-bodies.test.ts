@@ -45,7 +45,7 @@ const register = async (key: string) => {
   return (await response.json()) as { readonly sessionId: string; readonly redirectUrl: string }
 }
 
-test('a revoked key creates no session and no link', async () => {
+test('a revoked key creates neither a session nor a link', async () => {
   const repeated = { 'idempotency-key': 'once' }
   for (const [path, body, headers] of [
     ['register/individual', { originUrl: 'https://app.acme.example/' }, {}],
@@ -65,7 +65,7 @@ test('a revoked key creates no session and no link', async () => {
   }
 })
 
-test('a revoked key reads no status of a wallet', async () => {
+test('a revoked key cannot read the status of a wallet', async () => {
   const { key } = await issueKey(service, '--org demo --kind identity')
   const as = { authorization: `Bearer ${key}` }
   const url = `${service.url}/api/v1/verify`
@@ -81,7 +81,7 @@ test('a revoked key reads no status of a wallet', async () => {
   expect(answer.status).toBe(401)
 })
 
-test('a released browser changes nothing', async () => {
+test('a released browser makes no changes', async () => {
   await succeed(service, 'organization', 'update', 'demo', '--level', 'standard')
   const picture = PNG.sync.write(new PNG({ width: 40, height: 30 }))
   const address = evmAccount('withheld').address

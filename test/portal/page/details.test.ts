@@ -56,7 +56,7 @@ describe('a form', () => {
     )
   })
 
-  test('accepts owners with 100 percent in total, and not more', () => {
+  test('accepts owners with at most 100 percent in total', () => {
     const owners = (...shares: readonly string[]): Partial<Draft> => ({
       registeredName: 'ACME',
       registrationNumber: 'HRB 1',

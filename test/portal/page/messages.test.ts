@@ -95,7 +95,7 @@ describe('messages', () => {
     expect(german.manual.expires(1_000)).toContain('1.000 Minuten lang,')
   })
 
-  test('round a wait up, in the largest unit with a value of at least two', () => {
+  test('round up a wait, in the largest unit with a value of at least two', () => {
     const minutes = [0, 1, 119, 121, 47 * 60, 50 * 60].map((count) => formatWait(count * 60, 'en-GB'))
     expect(minutes).toEqual(['1 minute', '1 minute', '119 minutes', '3 hours', '47 hours', '3 days'])
   })

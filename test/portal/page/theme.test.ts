@@ -1,4 +1,4 @@
-// Accent colors of organizations: text on them and in them is readable.
+// Accent colors of organizations: text is readable on them and in them.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { accentFor, CONTRAST_MIN, contrast, parseColor, type Rgb } from '../../../src/pages/accent.ts'
