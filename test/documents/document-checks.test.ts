@@ -1,4 +1,4 @@
-// Checks of documents and persons over a real store and real evidence; the size of an image determines its reading.
+// Checks of documents and persons over a real store and real evidence; the size of an image selects its reading.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createCheckAgain } from '../../src/identity/checks/check-again.ts'
 import { createCheckRunner } from '../../src/identity/checks/check-runner.ts'
@@ -198,7 +198,7 @@ describe('a document', () => {
     expect((await world.store.sessions.listEvents(organizationId, session.id)).at(-1)?.kind).toBe('status')
   })
 
-  test('that differs fails the check of each part, and rejects no session', async () => {
+  test('that differs fails the check of each part, and does not reject the session', async () => {
     const typed = { fullName: 'Bob Jones', birthDate: '1980-01-01', country: 'FR' }
     const session = await submitWith({ zone: ZONE, typed })
     await runner()()
@@ -335,7 +335,7 @@ describe('another session of the organization', () => {
     expect(await outcomesOf(other)).toMatchObject({ 'document.number': 'look', 'person.name': 'look' })
   })
 
-  test('is not found in another organization, which has other traces', async () => {
+  test('is not found in another organization, which has different traces', async () => {
     const elsewhere = await world.createOrganization('other')
     await submitWith({ zone: ZONE, organization: elsewhere })
     const here = await submitWith({ zone: ZONE })

@@ -136,7 +136,7 @@ describe('the reader process', () => {
   })
 })
 
-test('a portrait has a similar hash in another size and light, and another portrait has not', async () => {
+test('a portrait has a similar hash in another size and light, and a different portrait does not', async () => {
   const faceOf = (seed: number): Sharp => {
     const random = randomOf(seed)
     const spots = Array.from({ length: 12 }, () => {

@@ -1,5 +1,5 @@
-// Zones from certain and uncertain characters: ICAO's examples, invented zones compared with another implementation, and
-// zones that must not be decoded.
+// Zones from certain and uncertain characters: ICAO's examples, invented zones compared with another implementation,
+// and zones that must not be decoded.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { parse } from 'mrz'
@@ -20,7 +20,7 @@ const TD2 = ['I<UTOERIKSSON<<ANNA<MARIA<<<<<<<<<<<', 'D231458907UTO7408122F12041
 
 // Scores of a reader that is certain of every character, or less certain of some.
 const UNLIKELY = -12
-/** Lead of a character that excludes every other. */
+/** Lead of a character that excludes all others. */
 const CERTAIN = 19
 
 interface Doubt {
@@ -154,7 +154,7 @@ describe('an uncertain character', () => {
     expect(decodeZone(scoresOf(TD3, [{ row: 0, column: 5, character: 'F', lead: -5 }]), NOW)?.lines).toEqual(TD3)
   })
 
-  test('that is certain and wrong never changes a number or a date', () => {
+  test('that is certain but wrong never changes a number or a date', () => {
     fc.assert(
       fc.property(seeds, fc.nat(27), fc.integer({ min: 1, max: 9 }), (seed, column, by) => {
         const lines = encodeZone({ ...inventContent(randomOf(seed)), format: 'TD3', type: 'P' })
