@@ -1,5 +1,5 @@
-// Sessions that a policy decides, over a real store: each decision is made once, with its policy and its facts, and every
-// unclear session is left to a reviewer.
+// Sessions that a policy decides, over a real store: each decision is made once and stored with its policy and its
+// facts, and every unclear session is left to a reviewer.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import type { Session, SessionStatus } from '../../src/domain/session.ts'
 import { ChecksPendingError } from '../../src/domain/session-errors.ts'
@@ -138,7 +138,7 @@ test('rejects a denied session with the message of the rule', async () => {
   expect(await decisions(session)).toMatchObject([{ decided }])
 })
 
-test('decides once, and not after an operator', async () => {
+test('decides once, and not after an operator’s decision', async () => {
   await setPolicy()
   const session = await submit('1980-01-01')
   const decide = decider()
@@ -209,7 +209,7 @@ test('leaves a session without a required part to a reviewer, with the reason', 
   expect(counted.map(([outcome]) => outcome)).toEqual(['review'])
 })
 
-test('leaves a session with an open hit to a reviewer, also if the hit is found during the decision', async () => {
+test('leaves a session with an open hit to a reviewer, even if the hit is found during the decision', async () => {
   await setPolicy()
   const session = await submit('1980-01-01')
   await openHit(world.store, organizationId, session.id)
@@ -228,7 +228,7 @@ test('leaves a session with an open hit to a reviewer, also if the hit is found 
   expect(await decisions(late)).toMatchObject([{ decided: { outcome: 'review', rule: 'grown', problem } }])
 })
 
-test('completes a session only after a comparison with the current lists, and rejects without it', async () => {
+test('completes a session only after a comparison with the current lists, and rejects a session without it', async () => {
   await setPolicy()
   const outdated = decider({ prepareRequireCurrent: requireComparison })
   const [adult, child] = [await submit('1980-01-01'), await submit('2020-01-01')]
@@ -272,7 +272,7 @@ test('leaves a session to a reviewer if a fact is missing or the policy is inval
   expect(failures).toHaveLength(1)
 })
 
-test('does not decide after the policy is removed, and decides by a new revision that is activated meanwhile', async () => {
+test('does not decide after the policy is removed, and decides with a new revision that is activated meanwhile', async () => {
   const { policyId } = await setPolicy()
   const session = await submit('1980-01-01')
   const knowledge = createSessionKnowledge(world)
@@ -377,7 +377,7 @@ test.each(['lists.names', 'wallets.lists', 'wallets.screeners'])(
 )
 
 describeStores((open) => {
-  test('no session is decided by a revision that is replaced during the decision', async () => {
+  test('no session is decided with a revision that is replaced during the decision', async () => {
     await world.remove()
     world = await openEvidence({}, open)
     organizationId = (await world.store.organizations.create({ slug: 'decided', name: 'Decided' })).id
