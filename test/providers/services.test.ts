@@ -1,5 +1,5 @@
-// Verification services whose webhooks decide sessions: their signatures, by their published examples and rules, the meaning
-// of their events, and messages that must not decide.
+// Verification services whose webhooks decide sessions: their signatures, according to the published examples and
+// rules, their events, and messages that must not decide.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import type { Session } from '../../src/domain/session.ts'
@@ -105,7 +105,7 @@ describe('the signature of Persona', () => {
     }
   })
 
-  test('can be one of two during a rotation of the secret, on either side', () => {
+  test('is valid if one of two signatures matches one of two secrets during a rotation', () => {
     const both = `${pair(1_000_000, 'old')} ${pair(1_000_000, 'new')}`
     expect(signed(both, ['old'])).toBe(true)
     expect(signed(both, ['new'])).toBe(true)
@@ -188,7 +188,7 @@ describe('an event', () => {
   const statusOf = (service: VerificationServiceName, change: object) =>
     read(service, MESSAGES[service]('ref', 1_000_000, change))?.status ?? null
 
-  test('of Sumsub completes, rejects or sends back', () => {
+  test('of Sumsub completes a session, rejects it or sends it back', () => {
     const result = (reviewResult: object) => statusOf('sumsub', { reviewResult })
     expect(result({ reviewAnswer: 'GREEN' })).toBe('completed')
     expect(result({ reviewAnswer: 'RED', reviewRejectType: 'FINAL' })).toBe('rejected')
@@ -200,7 +200,7 @@ describe('an event', () => {
     expect(statusOf('sumsub', { sandboxMode: false })).toBe('completed')
   })
 
-  test('of Sumsub shows the person only the comment for the person', () => {
+  test('of Sumsub shows the person only the comment that is meant for the person', () => {
     const reviewResult = {
       reviewAnswer: 'RED',
       reviewRejectType: 'RETRY',
@@ -228,7 +228,7 @@ describe('an event', () => {
     }
   })
 
-  test('of Veriff completes, rejects or sends back', () => {
+  test('of Veriff completes a session, rejects it or sends it back', () => {
     expect(statusOf('veriff', {})).toBe('completed')
     expect(statusOf('veriff', { status: 'declined' })).toBe('rejected')
     expect(statusOf('veriff', { status: 'resubmission_requested' })).toBe('retry')
@@ -362,7 +362,7 @@ describe('a session', () => {
     const session = await open('sumsub')
     await change(session, 'retry', 'operator:ada')
     const decidedAt = now()
-    // The service retries while the person has to act.
+    // The service retries until the person acts.
     expect(await resultOf('sumsub', MESSAGES.sumsub(session.id, decidedAt))).toBe(409)
     parts.clock.advance(60_000)
     await change(session, 'submitted')
@@ -378,7 +378,7 @@ describe('a session', () => {
     expect(await resultOf('sumsub', message)).toBe('applied')
   })
 
-  test('is sent back once by one message', async () => {
+  test('is sent back only once by one message', async () => {
     const session = await open('veriff')
     const message = MESSAGES.veriff(session.id, now(), { status: 'resubmission_requested' })
     expect(await resultOf('veriff', message)).toBe('applied')
@@ -450,7 +450,7 @@ describe('a session', () => {
     expect((await send('veriff', MESSAGES.veriff(two.id, now()), { secret: 'the-third-secret' })).status).toBe(200)
   })
 
-  test('without retries left is left to a reviewer', async () => {
+  test('without remaining retries is left to a reviewer', async () => {
     const session = await open('veriff')
     await parts.store.database.execute('UPDATE sessions SET retry_count = 5 WHERE id = ?', [session.id])
     parts.clock.advance(1_000)
