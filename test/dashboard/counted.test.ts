@@ -47,7 +47,7 @@ test('relative times use the correct plural for 0, 1, 2 and 1,000', () => {
     expect(text).not.toMatch(/\.|\b1 \w+s\b|\b(?:0|2|1,000) (?:second|minute|hour|day|month|year)\b/)
 })
 
-test('pages write a number with its noun or verb only by one function', () => {
+test('pages write a number with its noun or verb with only one function', () => {
   // `{items.length} wallets`, `${count} lines`, `${newer} are newer`, `count === 1 ? 'One'`.
   const beside =
     /\{[^{}]*(?:(?<!ac)[cC]ount|length|total|entries|retries|_left|toLocaleString\('en'\))[^{}]*\}\s+[a-z]+s\b/g

@@ -1,4 +1,5 @@
-// Unusual Host headers at the dashboard, the admin API and the portal: they select no other route, and cause no failure.
+// Unusual Host headers at the dashboard, the admin API and the portal: they neither select another route nor cause a
+// failure.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { until } from '../support/until.ts'
 import { sharedHost } from './support/dashboard.ts'

@@ -50,7 +50,7 @@ describe('days', () => {
     expect(week).toBe('2026-11-16T08:20:00.000Z')
   })
 
-  test('start at midnight also after a change of the clocks', () => {
+  test('start at midnight even after a daylight saving time change', () => {
     // Summer time ended on 25 October, which has 25 hours.
     const { days } = questionOf(Date.parse('2026-10-26T10:00:00+01:00'))
     expect(days.split(',').slice(1)).toEqual([
@@ -79,14 +79,14 @@ test('shares are rounded', () => {
   expect(shares).toEqual(['–', '0%', 'under 0.1%', '3.3%', '33%'])
 })
 
-test('differences are in percent, and differences of shares in points', () => {
+test('differences are in percent, and differences of shares are in percentage points', () => {
   const differences = [differenceWord(12, 10), differenceWord(10, 12), differenceWord(5, 5), differenceWord(0, 0)]
   expect(differences).toEqual(['↑ 20%', '↓ 17%', '', ''])
   expect([differenceWord(5, 0), differenceWord(null, 5), differenceWord(2_000, 1)]).toEqual([null, null, '↑ 199,900%'])
   expect([differenceWord(3.5, 2, ' pp'), differenceWord(1, 0, ' pp')]).toEqual(['↑ 1.5 pp', '↑ 1 pp'])
 })
 
-test('policies have the rules that denied, the most frequent first', () => {
+test('policies list the rules that denied, most frequent first', () => {
   const rows = [
     tally({ policy_id: 'a', policy_name: 'A', rule: null, compliant: 1 }),
     tally({ policy_id: 'b', policy_name: 'B', rule: 'one', denied: 1 }),
@@ -114,7 +114,7 @@ describe('tasks that need attention', () => {
   }
   const context = { nowMs, path: (rest: string) => `/o/demo${rest}`, mayReview: true, hasSecondFactor: true }
 
-  test('are empty if nothing waits', () => {
+  test('are empty if no task is pending', () => {
     expect(attentionOf(quiet, context, [screeningPages])).toEqual([])
   })
 

@@ -37,7 +37,7 @@ test('rows of an export are counted across chunks', () => {
   expect(createRowCounter('ndjson')(Buffer.from('{"a":"\\""}\n{}\n'))).toBe(2)
 })
 
-test('after a decision, the next session is assigned to the reviewer or to nobody', () => {
+test('after a decision, the next session is assigned to the reviewer or unassigned', () => {
   const waiting = (id: string, to: string | null = null) => ({ id, assigned_to: to })
   const queue = [waiting('1', 'other'), waiting('2'), waiting('3'), waiting('4', 'other'), waiting('5', 'own')]
   const after = (id: string): string | undefined => nextOf(queue, id, 'own')?.id
@@ -90,7 +90,7 @@ test('predefined reasons match the type of session, and exist in every language 
 })
 
 describe('paths', () => {
-  test('of a pattern match the pattern, whatever their parameters contain', () => {
+  test('of a pattern match the pattern, with any parameters', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, maxLength: 30 }), (name) => {
         const path = pathFor('/o/{organization}/lists/{list}', { organization: 'acme', list: name })
@@ -180,7 +180,7 @@ test('a 401 signs the page out, except for a wrong password, and is not retried'
   expect(await request('CREDENTIAL_WRONG', 'PUT /me/password')).toEqual([0, 1])
 })
 
-test('a role includes lower roles, only in organizations of its account', () => {
+test('a role includes lower roles, but only in organizations of its account', () => {
   const organization = { id: 'org_1', slug: 'acme', name: 'Acme', level: 'basic', created_at: '' } as const
   const account = (role: Role | null, deployment_admin = false) => ({
     kind: 'person' as const,
@@ -206,7 +206,7 @@ test('a role includes lower roles, only in organizations of its account', () => 
   }
 })
 
-test('a page names the missing and the present role', () => {
+test('a page names the missing role and the current role', () => {
   expect(roleMissing('organization-admin', 'viewer')).toBe(
     'This page requires the role Admin, and yours is Viewer. An organization admin can change your role under Members.',
   )
@@ -240,7 +240,7 @@ test('details of a change show the new values and the differences', () => {
     'name: Old → New',
   )
   expect(describeDetail({ overlap_seconds: 60 })).toBe('overlap seconds: 60')
-  // Names and numbers are first; ids are shown only without other values.
+  // Names and numbers come first. Ids are shown only if there are no other values.
   const revision = 'revision_0123456789abcdef'
   expect(describeDetail({ revision: [null, revision], chain: 'base', number: 2 })).toBe('number: 2, chain: base')
   // The id of another policy is always shown.

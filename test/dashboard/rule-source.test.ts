@@ -16,7 +16,7 @@ tests:
   - id: geography
 `
 
-test('a rule is found by its id anywhere in it, with its comments', () => {
+test('a rule is found with its comments by its id anywhere in the rule', () => {
   expect(ruleSource(SOURCE, 'geography')).toBe(
     '# Nobody from there.\n- id: geography\n  deny: ip.country in ["KP"] # id: other\n  code: NOT_THERE',
   )

@@ -1,5 +1,5 @@
-// Screening in the real service: an external screener flags the wallet of a submitted session; later, a changed list revokes
-// the completed session, because the organization configured it.
+// Screening in the real service: an external screener flags the wallet of a submitted session; later, a changed list
+// revokes the completed session, because the organization configured it.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -95,7 +95,7 @@ test('a flagged wallet is a hit; after it is cleared and the session completed, 
   await complete()
   expect(await isVerified(wallet)).toBe(true)
 
-  // The cleared hit stays cleared; a new hit revokes the session.
+  // The cleared hit remains cleared; a new hit revokes the session.
   await command('screening', 'update', '--on-new-hit', 'revoke')
   const file = join(folder, 'own.csv')
   writeFileSync(file, `${LISTED}p1,person,Nina Obraztsova,1970-05-03,DE,\n`)

@@ -1,4 +1,5 @@
-// The real service and a real browser with the first admin. Requests to other hosts and console errors of pages fail tests.
+// The real service and a real browser with the first admin. Requests to other hosts and console errors of pages fail
+// tests.
 import { afterAll, afterEach, beforeAll, expect } from 'bun:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { atEnd } from '../../support/at-end.ts'
@@ -65,7 +66,7 @@ interface DashboardOptions {
   readonly environment?: Readonly<Record<string, string>>
 }
 
-/** A started service and the cookie of its first admin, or null without one. */
+/** A started service and the cookie of its first admin, or null if it has no first admin. */
 interface StartedHost {
   readonly host: DashboardHost
   readonly cookie: Cookie | null
@@ -164,7 +165,8 @@ export const startDashboard = async (options: DashboardOptions = {}): Promise<Da
  * Starts the dashboard before the first test of a file, settles it after each test, and stops it after the last. Does
  * nothing if no browser is installed.
  * @param use called with the dashboard before the first test
- * @param options of a separate service; `shared` is the service of all files that change nothing for the whole deployment
+ * @param options of a separate service; `shared` is the service of all files that change nothing for the whole
+ * deployment
  */
 export const useDashboard = (
   use: (dashboard: Dashboard) => void | Promise<void>,
