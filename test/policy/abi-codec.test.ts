@@ -1,4 +1,4 @@
-// EVM call data, compared with viem and with the refusals of Solidity's decoder.
+// EVM call data, compared with viem and with the calls that Solidity's decoder rejects.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type AbiParameter, encodeAbiParameters, encodeFunctionData, type Hex, toFunctionSelector } from 'viem'
@@ -106,14 +106,14 @@ test('data encoded by viem is decoded to the same values', () => {
     fc.property(cases, (all) => {
       const { inputs, words } = encoded(all)
       expect(decode(inputs, words)?.map(plain)).toEqual(all.map(({ expected }) => expected))
-      // Bytes after the arguments are ignored, and so is the case of hex digits.
+      // Bytes after the arguments and the case of hex digits are ignored.
       expect(decode(inputs, `${words.toUpperCase()}ffff`)?.map(plain)).toEqual(all.map(({ expected }) => expected))
     }),
     { numRuns: 500 },
   )
 })
 
-test('damaged data is decoded or refused, and remains a call to its function', () => {
+test('damaged data is decoded or refused, and remains a call to the same function', () => {
   fc.assert(
     fc.property(cases, fc.nat(), hexOf(3), fc.nat(), (all, at, garbage, cut) => {
       const { inputs, words } = encoded(all)
@@ -132,7 +132,7 @@ test('damaged data is decoded or refused, and remains a call to its function', (
 const word = (hex: string): string => hex.padStart(64, '0')
 const words = (...hex: string[]): string => hex.map(word).join('')
 
-describe('data that Solidity refuses has no arguments', () => {
+describe('data that Solidity rejects has no arguments', () => {
   test.each([
     ['an address with more than 20 bytes', ['address'], word(`1${'ab'.repeat(20)}`)],
     ['a uint8 over 255', ['uint8'], word('100')],
@@ -170,7 +170,7 @@ describe('a value that exceeds the policy language', () => {
     expect(plain(values?.[1])).toBe(other)
   })
 
-  test('starts above 256 members and 64 bits', () => {
+  test('has more than 256 members or more than 64 bits', () => {
     expect(decode(['uint256[]'], words('20', '100') + word('7').repeat(256))?.[0]).toHaveLength(256)
     expect(decode(['int256'], word('7fffffffffffffff'))?.[0]).toBe(2n ** 63n - 1n)
   })
@@ -239,6 +239,6 @@ test('a table distinguishes functions by their selectors', () => {
   expect(table?.decode('evm', data('approve').slice(0, -2))).toMatchObject({ name: 'approve', values: null })
   expect(table?.decode('evm', '0x')).toBeNull()
   expect(table?.decode('evm', '0xa9059c')).toBeNull()
-  // The same bytes are another call on Solana.
+  // The same bytes are a different call on Solana.
   expect(table?.decode('solana', data('transfer'))).toBeNull()
 })

@@ -58,7 +58,7 @@ describe('Solana', () => {
   })
 
   const [evm, solana] = [`address("${EVM_WALLET}")`, `address("${SOLANA_WALLET}")`]
-  test('distinguishes an EVM literal, also in lists of both families', () => {
+  test('distinguishes an EVM literal, even in lists of both families', () => {
     const fields = { ...SOLANA, from: SOLANA_WALLET }
     expect(holds(`wallet.address == ${evm}`, fields)).toBe(false)
     expect(holds(`wallet.address in [${evm}, ${solana}]`, fields)).toBe(true)

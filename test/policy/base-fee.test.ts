@@ -1,4 +1,4 @@
-// Rules about the base fee of a chain: their need, and their tests.
+// Rules about the base fee of a chain: the required fact, and tests in the document.
 import { expect, test } from 'bun:test'
 import { compilePolicy } from '../../src/policy/cel/compile.ts'
 import { runPolicyTests } from '../../src/policy/tools/policy-tests.ts'

@@ -79,7 +79,7 @@ describe('an EVM call', () => {
     expect(verdicts).toEqual([true, false, false, true])
   })
 
-  test('without an argument of the rule fails the rule', () => {
+  test('without an argument that the rule reads fails the rule', () => {
     for (const data of ['0x', order, transfer.slice(0, -2)]) {
       const error = thrownBy(() => holds('call.args.to == wallet.address', data))
       expect(error).toBeInstanceOf(PolicyEvaluationError)
@@ -92,7 +92,7 @@ describe('an EVM call', () => {
     expect(() => holds('call.args.memo == ""', batch([], 'x'.repeat(8193)))).toThrow(PolicyEvaluationError)
   })
 
-  // Solidity checks members of calldata arrays when it reads them, and earlier versions ignore padding.
+  // Solidity checks members of calldata arrays when it reads them, and earlier versions of Solidity ignore padding.
   test.each([
     ['a missing member', [1, 2 ** 40]],
     ['a member at a negative offset', [1, -32]],
@@ -246,7 +246,7 @@ describe('a Solana instruction', () => {
     }
   })
 
-  test('reads an absent option as an empty list', () => {
+  test('decodes an absent option as an empty list', () => {
     expect(onSolana('call.args.limit.size() == 0', deposit({ limit: Buffer.from([0]) }))).toBe(true)
   })
 
@@ -257,7 +257,7 @@ describe('a Solana instruction', () => {
     ['a text that is not UTF-8', { memo: Buffer.concat([u32(1), Buffer.from([0xff])]) }],
     ['a text longer than the data', { memo: u32(0xffffffff) }],
     ...[0x100, 0x1_0000, 0x100_0000, 0xffff_ffff].map((length) => [`a list of ${length} items`, { tags: u32(length) }]),
-    ['data without its end', { tags: Buffer.alloc(0) }],
+    ['truncated data', { tags: Buffer.alloc(0) }],
     ['another discriminator', { discriminator: Buffer.from([1, 2, 3, 4, 5, 6, 7, 251]) }],
   ] as [string, Record<string, Buffer>][])('%s is not decoded', (name, changes) => {
     const called = name === 'another discriminator' ? '' : 'deposit_funds'

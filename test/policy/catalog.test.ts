@@ -1,4 +1,4 @@
-// The catalog under every order of loads and changes. A stale target in a cache would stay live forever.
+// The catalog under every order of loads and changes. A stale target in a cache would remain in use forever.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { PolicyRevision, Target } from '../../src/domain/target.ts'
@@ -39,7 +39,7 @@ interface Load {
   fail(error: Error): Promise<void>
 }
 
-/** Runs continuations of resolved promises, also several in a row. */
+/** Runs continuations of resolved promises, including chains of them. */
 const settle = async (): Promise<void> => {
   for (let i = 0; i < 20; i++) await Promise.resolve()
 }
@@ -104,7 +104,7 @@ const setUpLoaded = async (settings: Partial<CatalogDependencies> = {}) => {
 const change = (organizationId: string | null, topic = 'policy') => ({ topic, organizationId })
 
 describe('a target', () => {
-  test('is loaded with its revision, and then answered synchronously', async () => {
+  test('is loaded with its revision, and then returned synchronously', async () => {
     const { catalog, queries, first } = await setUpLoaded()
     expect(first).toEqual({ ...record('one'), requires: ['user_ip'], needs: [], shadowNeeds: [], shadowRequires: [] })
     expect(resolve(catalog)).toBe(first)
@@ -212,7 +212,7 @@ describe('a revision', () => {
     expect((await again) instanceof PolicyUnusableError).toBe(stored !== null)
   })
 
-  test('that was evicted is loaded again before its target is answered', async () => {
+  test('that was evicted is loaded again before its target is returned', async () => {
     const { catalog, last, queries } = await setUpLoaded({ maxRevisionCharacters: 1500 })
     const other = resolve(catalog, 'org_a', 'x-2')
     await last().answer(record('two', { revisionId: 'revision_b' }))
@@ -256,7 +256,7 @@ describe('concurrent misses', () => {
     expect(loads).toHaveLength(2)
     await loads[1]?.answer(null)
     expect(await second).toBeNull()
-    // The first load may still end; both answers are correct, because nothing changed in between.
+    // The first load may still end. Both results are correct, because the store did not change in between.
     await loads[0]?.answer(null)
     expect(await hanging).toBeNull()
     expect(resolve(catalog)).toBeNull()
@@ -283,7 +283,7 @@ const step = fc.oneof(
 /** The target of each version of the store; every third version has none. */
 const recordAt = (version: number): TargetRecord | null => (version % 3 === 2 ? null : record(`v${version}`))
 
-test('answers no target from before a change, and keeps targets without one, in every order of events', async () => {
+test('never returns a target from before a change, and keeps targets without a change, in every order of events', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
       const { catalog, loads } = setUp()
@@ -293,7 +293,7 @@ test('answers no target from before a change, and keeps targets without one, in 
       let seen = 0
       const resolveIn = (isBinding: boolean) =>
         isBinding ? catalog.resolveBinding('org_a', 'base', ADDRESS) : resolve(catalog)
-      /** The answer must be of a version since the last change before the request. */
+      /** The result must have a version from after the last change before the request. */
       const check = (found: ResolvedTarget | null, since: number): void => {
         const allowed = Array.from({ length: version - since + 1 }, (_, offset) => recordAt(since + offset)?.id ?? null)
         expect(allowed).toContain(found?.id ?? null)
@@ -363,7 +363,7 @@ describe('a shadow revision', () => {
     return (await found) as ResolvedTarget
   }
 
-  test('adds its own needs apart from those of the active revision', async () => {
+  test('adds its own needs separately from those of the active revision', async () => {
     const target = await resolved(revision('revision_b', SHADOW))
     expect(target).toMatchObject({
       shadowRevisionId: 'revision_b',
@@ -380,7 +380,7 @@ describe('a shadow revision', () => {
     expect(await resolved(null)).toMatchObject({ shadowRevisionId: null, shadowNeeds: [], shadowRequires: [] })
   })
 
-  test('is cached as long as its target', async () => {
+  test('is cached for as long as its target', async () => {
     const { catalog, last } = setUp()
     void resolve(catalog)
     await last().answer(record('one', { shadowRevisionId: 'revision_b' }))

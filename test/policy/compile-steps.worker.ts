@@ -14,7 +14,7 @@ declare const self: Worker
 
 self.onmessage = ({ data }: MessageEvent<PolicyDocument>) => {
   warmUpPolicies(() => performance.now())
-  // The first reading of the clock is slow.
+  // The first clock reading is slow.
   threadMs()
   const compiling = compileDocument(data)
   let longestMs = 0

@@ -33,7 +33,7 @@ describe('the estimate', () => {
     expect(steps(`${loop}.all(x, x == chain.id)`)).toBeGreaterThan(2 * steps(`${numbers(100)}.all(x, x == chain.id)`))
   })
 
-  test('counts operations that can fail at the cost of a failure', () => {
+  test('charges operations that can fail with the cost of a failure', () => {
     expect(steps('1 / chain.id == 1')).toBeGreaterThan(300)
     expect(steps('tx.value - 1 == 1')).toBeGreaterThan(50)
     expect(steps('tx.value > 1')).toBeLessThan(10)

@@ -14,7 +14,7 @@ const coverage = (rules: string, ...values: string[]) => {
 const missing = (...given: Parameters<typeof coverage>) =>
   coverage(...given).uncovered.map(({ condition, outcome }) => `${condition} ${outcome}`)
 
-test('a rule after a decisive one is not reached', () => {
+test('a rule after a decisive rule is not reached', () => {
   const rules = `  - { id: first, allow: tx.value > 5 }
   - { id: second, deny: chain.name == "base" }
   - { id: last, allow: "true" }`
@@ -32,7 +32,7 @@ test('a rule after a decisive one is not reached', () => {
   expect(coverage(rules, 'msg_value: 6', 'msg_value: 1', 'chain: base')).toMatchObject({ unreached: [], uncovered: [] })
 })
 
-test('require decides if it is false', () => {
+test('a require rule decides if it is false', () => {
   const rules = '  - { id: a, require: tx.value > 5 }\n  - { id: b, allow: "true" }'
   expect(coverage(rules, 'msg_value: 1').unreached).toEqual(['b'])
   expect(coverage(rules, 'msg_value: 6').unreached).toEqual([])
@@ -62,7 +62,7 @@ test('a failing condition has no outcome, and a decisive other side overrides th
   expect(conditions).toEqual(['identity.verified', 'identity.verified', 'tx.value > 5', 'true'])
 })
 
-test('a loop is one condition, and calls with tuples are decoded', () => {
+test('a loop counts as one condition, and calls with tuples are decoded', () => {
   const rule = `call.function == "submit" && call.args.orders.exists(o, o.amount > 5 && o.amount < 9)`
   const found = coverageOf(
     compileSource(`name: P

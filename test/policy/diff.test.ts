@@ -1,4 +1,4 @@
-// Differences between two policies, by meaning and not by spelling.
+// Differences between two policies, compared by meaning rather than spelling.
 import { expect, test } from 'bun:test'
 import { compilePolicy } from '../../src/policy/cel/compile.ts'
 import { describePolicy, diffPolicies } from '../../src/policy/document/diff.ts'
@@ -100,7 +100,7 @@ tests:
   ])
 })
 
-test('distinguishes every set of texts', () => {
+test('distinguishes all sets of texts', () => {
   const values = ['a', 'b', 'a, b', 'a","b', '[a]', '["a"]', '["a", "b"]', '[]']
   const lists = [...values.map((value) => [value]), ...values.flatMap((one) => values.map((other) => [one, other]))]
   const policies = [...values, ...lists].map((value) => {

@@ -127,7 +127,7 @@ export const requests: fc.Arbitrary<AttestationRequest> = fc
 /** The value of an expression, or 'error'. */
 export type Outcome = boolean | 'error'
 
-/** The outcome as a policy; null if policies do not support the expression. */
+/** The outcome of the expression in a policy; null if policies do not support the expression. */
 export const ours = (expression: string, request: AttestationRequest): Outcome | null => {
   const scope = finish(createPolicyScope(NO_PARTS, null))
   const compiled = compileExpression(expression, scope)

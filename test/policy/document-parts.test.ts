@@ -1,4 +1,4 @@
-// Constants, abi, idl, reads and tests of a document. Each wrong shape is refused at its position.
+// Constants, abi, idl, reads and tests of a document. Each invalid form is refused at its position.
 import { describe, expect, test } from 'bun:test'
 import { parseEvmAddress, SOLANA_ZERO_ADDRESS } from '../../src/domain/address.ts'
 import { compilePolicy } from '../../src/policy/cel/compile.ts'
@@ -247,7 +247,7 @@ tests:
         nowSeconds: 1_767_312_000,
       },
       external: {
-        // The test states nothing about the other sources.
+        // The test does not set the other sources.
         ...Object.fromEntries(FACT_SOURCES.map(({ part }) => [part, null])),
         geography: {
           country: 'CH',

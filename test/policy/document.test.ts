@@ -1,4 +1,4 @@
-// The form of a policy document: accepted forms, and each wrong shape refused at its line and column (decisions §4).
+// The form of a policy document: accepted forms, and invalid forms, each refused at its line and column (decisions §4).
 import { describe, expect, spyOn, test } from 'bun:test'
 import { Composer } from 'yaml'
 import { parsePolicyDocument } from '../../src/policy/document/document.ts'
@@ -175,18 +175,18 @@ describe('refuses at its position', () => {
   ])('%s', (_name, source, ...expected) => expect(mistakes(source)).toEqual(expected))
 })
 
-describe('a YAML slip is reported once', () => {
+describe('a YAML mistake is reported once', () => {
   const report = (source: string): string[] =>
     issuesOf(() => parsePolicyDocument(source)).map(({ line, message }) => `${line} ${message}`)
   const rulesOf = (lines: string): string => `name: P\nrules:\n  - id: a\n${lines}`
 
   test.each([
-    ['a key too far left', rulesOf('    deny: x\n   code: X\n    message: m\n'), 5],
-    ['a key too far right', rulesOf('    deny: x\n     code: X\n    message: m\n'), 5],
-    ['a key too far right, after quotes', rulesOf('    deny: "x"\n     code: X\n    message: m\n'), 5],
+    ['a key too far to the left', rulesOf('    deny: x\n   code: X\n    message: m\n'), 5],
+    ['a key too far to the right', rulesOf('    deny: x\n     code: X\n    message: m\n'), 5],
+    ['a key too far to the right, after quotes', rulesOf('    deny: "x"\n     code: X\n    message: m\n'), 5],
     ['a key at the indentation of the list', rulesOf('    deny: x\n  code: X\n    message: m\n'), 5],
     ['a key before the others', rulesOf('   deny: x\n  - id: b\n    allow: y\n'), 4],
-    ['a first name too far right', 'name: P\n rules:\n  - id: a\n    deny: x\n', 2],
+    ['a first name too far to the right', 'name: P\n rules:\n  - id: a\n    deny: x\n', 2],
   ])('%s', (_, source, line) => expect(report(source)).toEqual([`${line} check the indentation of line ${line}`]))
 
   test('each unquoted colon', () => {
@@ -236,13 +236,13 @@ describe('refuses YAML beyond plain data', () => {
     expect(mistakes(level.repeat(30))).not.toEqual([tooMuch])
   })
 
-  test('an expansion bomb, without expanding it', () => {
+  test('an alias expansion bomb, without expanding it', () => {
     const keys = [...'abcdefghijklm']
     const lines = keys.slice(1).map((key, i) => `${key}: &${key} [${Array(9).fill(`*${keys[i]}`).join(',')}]`)
     expect(mistakes(`a: &a [x,x,x,x]\n${lines.join('\n')}`).join()).toContain('aliases (*) are not allowed')
   })
 
-  test('broken text, with one mistake', () => {
+  test('malformed text, with one mistake', () => {
     expect(mistakes('name: "P\nrules: []')).toHaveLength(1)
     expect(mistakes('name: P\n\trules: []')).toHaveLength(1)
     for (const mistake of mistakes('{"name": "P", "rules": [}')) expect(mistake).toStartWith('1:25 ')
@@ -281,7 +281,7 @@ describe('the error', () => {
     })
   })
 
-  test('keeps tabs under tabs, and cuts long lines around the caret', () => {
+  test('keeps tabs under tabs, and shortens long lines around the caret', () => {
     const messageOf = (source: string) => (thrownBy(() => parsePolicyDocument(source)) as PolicyInvalidError).message
     expect(messageOf('{"name": "P",\n\t"rules": 5}')).toContain('\n    \t"rules": 5}\n    \t         ^')
     const long = messageOf(`{"name": "P", "description": "${'d'.repeat(3000)}", "rules": 5}`)

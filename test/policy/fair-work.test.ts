@@ -1,4 +1,4 @@
-// Long work leaves the thread to other requests, and organizations take turns.
+// Long work yields the thread to other requests, and organizations take turns.
 import { expect, test } from 'bun:test'
 import { DeadlineExceededError, QueueFullError } from '../../src/domain/errors.ts'
 import type { Steps } from '../../src/policy/cel/steps.ts'
@@ -34,7 +34,7 @@ const createHarness = () => {
   return { work, steps, log, pauses, endPause }
 }
 
-test('each slice is followed by a pause of four times its length, also the last slice', async () => {
+test('each slice, including the last, is followed by a pause of four times its length', async () => {
   const { work, steps, log, pauses, endPause } = createHarness()
   const done = work.run('a', steps('a', 3))
   expect(log).toEqual(['a', 'a'])
@@ -56,7 +56,7 @@ test('organizations take turns, and an organization has one job at a time', asyn
   expect(await Promise.all(all)).toEqual(['a1', 'a2', 'b'])
 })
 
-test('an organization with too many waiting jobs is refused, and others are not', async () => {
+test('jobs of an organization with too many queued jobs are refused, and those of other organizations are not', async () => {
   const { work, steps, endPause } = createHarness()
   const running = [work.run('a', steps('a', 5)), work.run('a', steps('a', 1))]
   expect(work.run('a', steps('a', 1))).rejects.toThrow(QueueFullError)

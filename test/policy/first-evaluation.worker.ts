@@ -14,13 +14,13 @@ declare const self: Worker
 self.onmessage = ({ data }: MessageEvent<FirstEvaluation>) => {
   warmUpPolicies(() => performance.now())
   const { evaluate } = compilePolicy(data.source)
-  // The first reading of the clock is slow.
+  // The first clock reading is slow.
   threadMs()
   const startedMs = threadMs()
   try {
     evaluate(data.facts)
   } catch {
-    // The duration of a failure counts as well.
+    // The duration of a failure also counts.
   }
   postMessage(threadMs() - startedMs)
 }

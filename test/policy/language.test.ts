@@ -78,8 +78,8 @@ describe('refused', () => {
     ['a selector that is never equal', 'tx.selector == "0xA9059CBB"', SELECTOR],
     ['a selector that is never in a list', 'tx.selector in ["0xa9059cbb", "transfer"]', SELECTOR],
     ['a chain family that does not exist', '"EVM" != chain.family', 'chain.family must be "evm" or "solana"'],
-    ['a number as rule', 'tx.value', 'a rule must be of type bool, but this is uint256'],
-    ['a text as rule', '"true"', 'a rule must be of type bool, but this is string'],
+    ['a number as a rule', 'tx.value', 'a rule must be of type bool, but this is uint256'],
+    ['a text as a rule', '"true"', 'a rule must be of type bool, but this is string'],
     ['half an expression', 'chain.id ==', 'unexpected end of the expression'],
     ['an optional selection', 'tx.?value == 1', 'Expected IDENTIFIER, got QUESTION'],
   ])('%s', (_name, expression, message) => expect(refusalOf(expression)).toBe(message))
@@ -96,7 +96,7 @@ describe('refused', () => {
     for (const { name, receiverType, params } of others) {
       const parameters = params.map(() => 'chain.id').join(', ')
       const call = receiverType === null ? `${name}(${parameters})` : `client.ip.${name}(${parameters})`
-      // The message is ours, or the parser's if a macro refuses its arguments first.
+      // The message comes from this repository, or from the parser if a macro rejects its arguments first.
       expect(refusalOf(`${call} == 1`)).toMatch(/ is not a policy |the policy language |invalid/)
     }
   })
@@ -163,7 +163,7 @@ rules: [{ id: hours, allow: (request.time + hours(8)).getHours(constants.office)
     expect(policy.evaluate(AT_NEW_YEAR_UTC).compliant).toBe(true)
   })
 
-  test('a rule fails for a time outside the years of the time zones', () => {
+  test('a rule fails for a time outside the supported years of time zones', () => {
     const policy = policyOf('(request.time + days(36525)).getHours("Europe/Zurich") >= 0')
     const subject = 'a time in a time zone must be in the years 2000 to 2099'
     expect(thrownBy(() => policy.evaluate(AT_NEW_YEAR_UTC))).toMatchObject({ code: 'POLICY_FAILED', subject })
@@ -180,7 +180,7 @@ rules: [{ id: hours, allow: (request.time + hours(8)).getHours(constants.office)
     }
   })
 
-  test('the longest sums are still dates', () => {
+  test('the largest sums are still dates', () => {
     const sum = Array(100).fill('duration("876599h")').join(' + ')
     expect(holds(`request.time + (${sum}) > request.time`)).toBe(true)
     expect(holds(`request.time - (${sum}) < request.time`)).toBe(true)

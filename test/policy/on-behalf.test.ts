@@ -19,7 +19,7 @@ describe('an organization’s own lists', () => {
     ['denied relayer of a clean user', { deny: [EVM_WALLET] }, 'list:deny'],
     ['denied user behind an allowed relayer', { deny: [USER], allow: [EVM_WALLET] }, 'list:deny'],
     ['denied relayer of an allowed user', { deny: [EVM_WALLET], allow: [USER] }, 'list:deny'],
-    ['user of both lists', { deny: [USER], allow: [USER, EVM_WALLET] }, 'list:deny'],
+    ['user on both lists', { deny: [USER], allow: [USER, EVM_WALLET] }, 'list:deny'],
     ['unlisted user behind an allowed relayer', { allow: [EVM_WALLET] }, undefined],
     ['allowed user behind an unlisted relayer', { allow: [USER] }, undefined],
     ['allowed user behind an allowed relayer', { allow: [USER, EVM_WALLET] }, 'list:allow'],
@@ -61,7 +61,7 @@ describe('a policy', () => {
     expect(holds(expression, { lists, external })).toBe(alone)
   })
 
-  test('needs sources about the user', () => {
+  test('requires sources about the user', () => {
     const conditions = [
       'identity.verified',
       ...['risk", onBehalf.address', 'risk"'].map((text) => `screener("${text}).flagged`),

@@ -60,13 +60,13 @@ test('each character of an expression is found in the document, in every YAML st
       )
       const reading = finish(readPolicyDocument(source))
       const [rule] = reading.rules
-      if (rule === undefined) return // An expression of spaces is refused as empty.
+      if (rule === undefined) return // An expression of only spaces is refused as empty.
       // Folding may have changed the expression.
       const { expression } = rule.rule
       const lines = source.split('\n')
       for (let i = 0; i < expression.length; i++) {
         const character = expression[i]!
-        // Escapes have another spelling in the source; other characters must be hit exactly.
+        // Escapes have another spelling in the source. The positions of other characters must be exact.
         if (!/[a-z😀é]/u.test(character) || /[\ud800-\udfff]/.test(character)) continue
         const { line, column } = reading.expressionIssue(rule, i, '')
         const hit = lines[line - 1]?.[column - 1]
@@ -77,7 +77,7 @@ test('each character of an expression is found in the document, in every YAML st
   )
 })
 
-test('mistakes of form and of expressions are reported together, with carets', () => {
+test('mistakes in the form and in expressions are reported together, with carets', () => {
   const source = `name: P
 quorum: 99
 rules:

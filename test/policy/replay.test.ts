@@ -46,7 +46,7 @@ describe('a decision', () => {
   test.each<[string, string, Partial<ReplayableDecision>, ReturnType<typeof replay>]>([
     ['recorded fields', 'tx.value == 5 && chain.id == 8453 && chain.family == "evm"', {}, SAME],
     ['another verdict', 'tx.value > 5', {}, DENIED],
-    ['the same verdict by another rule', 'true', { rule: 'other' }, ALLOWED],
+    ['the same verdict from another rule', 'true', { rule: 'other' }, ALLOWED],
     ['the same denial', 'tx.value > 5', { compliant: false, rule: null }, SAME],
     ['the time of the record', 'request.time == timestamp("2026-01-01T00:00:00Z")', {}, SAME],
     ['the time of the record in a time zone', 'request.time.getHours("America/Denver") == 17', {}, SAME],
@@ -108,7 +108,7 @@ describe('lists', () => {
   })
 })
 
-test('a tally groups changes by rule, the most frequent first', () => {
+test('a tally groups changes by rule, most frequent first', () => {
   const tally = createReplayTally()
   const add = (uuid: string, compliant: boolean, rule: string | null) =>
     tally.add(decision({ uuid, compliant, rule }), {

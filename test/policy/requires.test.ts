@@ -15,7 +15,7 @@ describe('an expression requires', () => {
     ['client.ip == ""', ['user_ip']],
     ['client.located', ['user_ip']],
     ['client.ip == "" || tx.value > 0 || tx.data_size > 0 || tx.selector == ""', ['data', 'msg_value', 'user_ip']],
-    // Also in a branch that may not be evaluated.
+    // This includes branches that may not be evaluated.
     ['false && tx.value > 0', ['msg_value']],
     ['true ? true : client.ip == ""', ['user_ip']],
     ['[1].exists(x, tx.value == x)', ['msg_value']],
@@ -27,7 +27,7 @@ describe('an expression requires', () => {
     ['[1, 2][tx.data_size] == 1', ['data']],
     ['!(-tx.data_size == 0)', ['data']],
     ['ether(1) in [tx.value]', ['msg_value']],
-    // A text or a variable with the name of a fact reads nothing.
+    // A text or a variable with the name of a fact does not read the fact.
     ['chain.name == "tx.value"', []],
     ['[1].exists(value, value == 1)', []],
   ] as const)('%s → %p', (expression, expected) => expect(policyOf(expression).requires).toEqual([...expected]))

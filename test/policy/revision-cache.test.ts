@@ -9,7 +9,7 @@ const filled = () => {
   return cache
 }
 
-test('an organization cannot evict entries of others, however many it adds', () => {
+test('an organization cannot evict entries of others, even if it adds many', () => {
   const cache = filled()
   for (let index = 0; index < 50; index++) cache.set('large', `more${index}`, 'xx')
   expect(cache.get('s1')).toBe('xxx')
@@ -25,7 +25,7 @@ test('the least recently used entry is evicted first', () => {
   expect(keys.filter((key) => cache.get(key) !== undefined)).toEqual(['l1', 'l3', 's1', 's2', 's3'])
 })
 
-test('a value replaces the value of its key, a value above the limit is not kept, and clear() drops all', () => {
+test('a value replaces the previous value of its key, a value above the limit is not kept, and clear() removes all values', () => {
   const cache = filled()
   cache.set('large', 'l1', 'yyy')
   expect(cache.get('l1')).toBe('yyy')

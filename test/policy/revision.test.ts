@@ -31,7 +31,7 @@ test('a draft is refused if its text has mistakes', () => {
 const save = (text: string) => compileRevision({ id: 'revision_a', source: text, contentHash: contentHashOf(text) })
 const denies = ({ evaluate }: CompiledPolicy) => !evaluate(facts({ value: '6' })).compliant
 
-test('a stored revision evaluates and can be compared, even if its tests are invalid', async () => {
+test('a stored revision can be evaluated and compared, even if its tests are invalid', async () => {
   const source = (chainId: string) =>
     `${SOURCE}tests: [{ request: { from: "0x${'1'.repeat(40)}", chain: mine, chain_id: ${chainId} }, verdict: allow }]\n`
   const [first, second] = [await save(source('9007199254740993')), await save(source('0xffffffffffffffffff'))]
@@ -42,7 +42,7 @@ test('a stored revision evaluates and can be compared, even if its tests are inv
   expect(() => draftRevision(source('9007199254740993'))).toThrow(PolicyInvalidError)
 })
 
-test('a stored revision with invisible characters decides, but cannot be saved again', async () => {
+test('a stored revision with invisible characters can be evaluated, but not saved again', async () => {
   const source = `${SOURCE}# \u202e\n`
   expect(denies(await save(source))).toBe(true)
   expect(() => draftRevision(source)).toThrow(PolicyInvalidError)
@@ -62,7 +62,7 @@ test('an invisible character is refused at any position, except one byte order m
 const broken = 'name: P\nrules: [{id: a, deny: nope}]'
 test.each([
   ['was altered', { ...stored, source: SOURCE.replace('5', '6') }],
-  ['has a hash in upper case', { ...stored, contentHash: stored.contentHash.toUpperCase() }],
+  ['has an uppercase hash', { ...stored, contentHash: stored.contentHash.toUpperCase() }],
   ['does not compile', { ...stored, source: broken, contentHash: contentHashOf(broken) }],
 ])('a stored revision that %s is unusable', async (_name, revision) => {
   const error = await compileRevision(revision).catch((reason: unknown) => reason)

@@ -1,4 +1,4 @@
-// The rule builder: each rule survives the form unchanged, and the rest of the document stays the same.
+// The rule builder: each rule is unchanged after a round trip through the form, and so is the rest of the document.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { sourceSteps } from '../../src/policy/cel/compile.ts'
@@ -61,7 +61,7 @@ const condition = (types: FactTypes) =>
 describe('a condition', () => {
   for (const subject of ['requests', 'sessions'] as const) {
     const types = TYPES[subject]
-    test(`of ${subject} survives rendering and parsing`, () => {
+    test(`of ${subject} is unchanged after rendering and parsing`, () => {
       fc.assert(
         fc.property(condition(types), (one) => {
           const text = renderCondition(one, types)
@@ -211,7 +211,7 @@ describe('a changed rule', () => {
 })
 
 describe('a new rule', () => {
-  test('is added at the end, and all other text stays', () => {
+  test('is added at the end, and all other text is unchanged', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...SOURCES.filter((source) => source !== FLOW), 'name: x\nrules: [] # none\ndefault: deny\n'),
@@ -230,14 +230,14 @@ describe('a new rule', () => {
     )
   })
 
-  test('cannot be added to a document other than YAML with a block of rules', () => {
+  test('can be added only to a YAML document with a block of rules', () => {
     const next = { id: 'x', kind: 'allow', expression: 'true', code: '', message: '' }
     for (const source of [FLOW, 'a: [', 'name: x', '', 'rules: 1']) expect(addRule(source, next)).toBeNull()
   })
 })
 
 describe('reordered or removed rules', () => {
-  test('keep their lines and comments, and all other text stays', () => {
+  test('keep their lines and comments, and all other text is unchanged', () => {
     let written = 0
     fc.assert(
       fc.property(
@@ -271,7 +271,7 @@ describe('reordered or removed rules', () => {
     expect(arrangeRules(source, [1])).toBe(`rules:\n${b}# end\n`)
   })
 
-  test('are refused if rules are on one line, if no rule stays, and if a rule needs an earlier rule', () => {
+  test('are refused if rules are on one line, if no rule remains, and if a rule needs an earlier rule', () => {
     expect(arrangeRules(FLOW, [1, 0])).toBeNull()
     expect(arrangeRules('rules:\n  - id: a\n    allow: "true"\n', [])).toBeNull()
     const anchored = 'rules:\n  - id: a\n    allow: &all "true"\n  - id: b\n    allow: *all\n'

@@ -1,4 +1,4 @@
-// Ordered rules, the first decisive one wins (decisions §4); a failing rule is an error, never a verdict.
+// Ordered rules: the first decisive rule determines the verdict (decisions §4). A failing rule is an error, never a verdict.
 import { describe, expect, test } from 'bun:test'
 import type { Verdict } from '../../src/domain/verdict.ts'
 import { compilePolicy } from '../../src/policy/cel/compile.ts'
@@ -6,7 +6,7 @@ import { PolicyEvaluationError } from '../../src/policy/evaluation-errors.ts'
 import { chainOf } from '../support/request.ts'
 import { EVM_WALLET, type FactChanges, facts, holds, policyOf, SOLANA, thrownBy, verdictOf } from './support.ts'
 
-/** The verdict of rules that are written as `kind expression`; their ids are positions. */
+/** The verdict of rules that are written as `kind expression`. Their ids are their positions. */
 const verdict = (fallback: 'allow' | 'deny', ...texts: string[]): Verdict => {
   const rules = texts.map((text, i) => {
     const [kind = '', ...expression] = text.split(' ')
@@ -149,7 +149,7 @@ describe('a failing rule', () => {
     expect(() => verdict('allow', 'deny 1 / tx.data_size > 1', 'deny true')).toThrow(PolicyEvaluationError)
   })
 
-  // As in CEL, a side that decides alone overrides a failure of the other side.
+  // As in CEL, a side that determines the result alone overrides a failure of the other side.
   test.each([
     ['1 / tx.data_size > 1 || true', true],
     ['true || 1 / tx.data_size > 1', true],

@@ -94,7 +94,7 @@ describe('a decision', () => {
     expect(decideSession(policy, facts)).toEqual({ code: null, message: null, problem: null, ...expected })
   })
 
-  test('is review if a fact is missing, also in a negated condition of a rule that rejects', () => {
+  test('is review if a fact is missing, even in a negated condition of a rule that rejects', () => {
     const negated = policyOf({ deny: '!checks.document.matches', message: 'Not yours.' }, { allow: 'true' })
     const problem = 'checks.document.matches is not available'
     expect(decideSession(negated, {})).toMatchObject({ outcome: 'review', ruleId: 'r0', problem })

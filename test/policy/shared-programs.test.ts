@@ -1,4 +1,4 @@
-// Policies with equal rules share one compiled program, and no other state.
+// Policies with equal rules share one compiled program but no other state.
 import { expect, test } from 'bun:test'
 import { compilePolicy } from '../../src/policy/cel/compile.ts'
 import type { CompiledPolicy } from '../../src/policy/types/program.ts'
@@ -29,12 +29,12 @@ test('each policy has its own name, rules, texts and default', () => {
   expect([first.document.name, second.document.name]).toEqual(['P', 'Q'])
 })
 
-test('policies with other constants or lists have other rules', () => {
+test('policies with different constants or lists have different rules', () => {
   expect([5, 6].map((limit) => verdict(policyOf({ limit }), '6').compliant)).toEqual([false, true])
   for (const list of ['a', 'b']) expect(policyOf({ list }).needs).toMatchObject([{ kind: 'list', list }])
 })
 
-test('policies with equal arguments of other functions have other rules', () => {
+test('policies with equal arguments of different functions have different rules', () => {
   const deciding = (name: string) => {
     const abi = `["function ${name}(address to, uint256 amount)"]`
     const data = `0xa9059cbb${'11'.padStart(64, '0')}${'5'.padStart(64, '0')}`
@@ -50,7 +50,7 @@ test('a failure does not affect another policy', () => {
   expect(verdict(second, '6').compliant).toBe(false)
 })
 
-test('policies that differ only in their name have one program', () => {
+test('policies that differ only in their name share one program', () => {
   const [first, second, other] = [policyOf(), policyOf({ name: 'Q' }), policyOf({ code: 'B' })]
   expect(second.evaluate).toBe(first.evaluate)
   expect(other.evaluate).not.toBe(first.evaluate)

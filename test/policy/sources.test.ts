@@ -75,11 +75,11 @@ describe('lists', () => {
     expect(missing('in_list(wallet.address, "sanctions", minutes(119))', { lists })).toContain('list sanctions')
   })
 
-  test('may be missing if the other side of || is true, as in CEL', () => {
+  test('can be missing if the other side of || is true, as in CEL', () => {
     expect(holds('in_list(wallet.address, "missing") || true', { lists })).toBe(true)
   })
 
-  test('are needed once each, with their minimum age', () => {
+  test('are each required once, with their lowest maximum age', () => {
     const lookups = [
       'wallet.address, "b"',
       'wallet.address, "a", days(2)',
@@ -130,7 +130,7 @@ describe('geography', () => {
     ['client.located', {}, 'client.located'],
   ])('fails %s if it is unknown', (expression, changes, fact) => expect(missing(expression, changes)).toBe(fact))
 
-  test('needs the IP address', () => {
+  test('requires the IP address', () => {
     const { needs, requires } = policyOf('client.located && client.country == "CH"')
     expect({ needs, requires }).toEqual({ needs: [{ kind: 'geography' }], requires: ['user_ip'] })
   })
@@ -173,11 +173,11 @@ describe('identity', () => {
     ['!(identity.country in ["CH"])', noDetails, 'identity.country'],
     ['identity.age < 18', noDetails, 'identity.age'],
     ['!(identity.age < 18)', noDetails, 'identity.age'],
-    // Without an answer, even the agreement is unknown.
+    // Without a result, even the agreement is unknown.
     ['identity.details_known', given({ ...person.external, identityDetails: null }), 'identity.details_known'],
   ])('fails %s if it is unknown', (expression, changes, fact) => expect(missing(expression, changes)).toBe(fact))
 
-  test('is a need of its own, apart from its details', () => {
+  test('is a separate need from its details', () => {
     expect(policyOf('identity.verified').needs).toEqual([{ kind: 'identity' }])
     expect(policyOf('identity.age > 17').needs).toEqual([{ kind: 'identity-details' }])
   })
@@ -197,7 +197,7 @@ describe('screeners', () => {
     '"mixer" in screener("stub").categories && screener("stub").categories.size() == 1',
   ])('%s', (expression) => expect(holds(expression, answer)).toBe(true))
 
-  test('are needed once each', () => {
+  test('are each required once', () => {
     const { needs } = policyOf('screener("b").flagged || screener("a").flagged || screener("b").score > 1')
     expect(needs).toEqual(['a', 'b'].map((screener) => ({ kind: 'screener', screener })))
   })
@@ -207,7 +207,7 @@ describe('screeners', () => {
     ['screener("other").flagged', answer, 'screener other flagged'],
     ['screener("stub").flagged', partial, 'screener stub flagged'],
     ['screener("stub").categories.size() == 0', partial, 'screener stub categories'],
-  ])('fail %s without an answer', (expression, changes, fact) => expect(missing(expression, changes)).toBe(fact))
+  ])('fail %s without a result', (expression, changes, fact) => expect(missing(expression, changes)).toBe(fact))
 
   const NAME =
     'the name of a screener must consist of a-z, 0-9 and "_", begin with a letter and have at most 64 characters'
@@ -231,7 +231,7 @@ describe('reads', () => {
     expect(holds('!reads.paused && reads.tick == -7 && reads.label == "gold"', { external })).toBe(true)
   })
 
-  test('are needs with their definition', () => {
+  test('are required with their definition', () => {
     const definition = { kind: 'erc721-owner', chain: null, contract: CONTRACT.toLowerCase(), tokenId: '7' } as const
     expect(policyOf('reads.owner == wallet.address').needs).toEqual([{ kind: 'read', read: 'owner', definition }])
   })
@@ -276,7 +276,7 @@ describe('velocity', () => {
     expect(holds(expression, { ...counted, value })).toBe(expected)
   })
 
-  test('is a need per window', () => {
+  test('is required once per window', () => {
     const { needs } = policyOf('velocity.count(days(1)) + velocity.count(minutes(1)) > 1')
     expect(needs).toEqual([60, 86_400].map((windowSeconds) => ({ kind: 'velocity', windowSeconds })))
   })
@@ -339,12 +339,12 @@ describe('constants', () => {
   ])('%s is refused', (expression, message) => expect(refusal(expression)).toBe(message))
 })
 
-test('a policy without outside facts has no needs', () => {
+test('a policy without external facts has no needs', () => {
   const { needs, requires } = policyOf('wallet.address != constants.whale && request.hour < 24')
   expect({ needs, requires }).toEqual({ needs: [], requires: [] })
 })
 
-describe('a malformed answer counts as unavailable', () => {
+describe('a malformed result counts as unavailable', () => {
   test.each([
     ['!client.anonymous', { geography: {} }],
     ['!client.anonymous', { geography: { anonymous: 'no' } }],

@@ -22,7 +22,7 @@ const templates = readdirSync(TEMPLATES)
 const read = (...path: string[]): string => readFileSync(join(ROOT, ...path), 'utf8')
 
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, strictRequired: false })
-// For editors alone.
+// For editors only.
 ajv.addKeyword('defaultSnippets')
 ajv.addKeyword('markdownDescription')
 const validate = ajv.compile(POLICY_JSON_SCHEMA)
@@ -79,14 +79,14 @@ describe('docs/policy.schema.json', () => {
     ['an unchanged document', {}],
     ['no name', { name: undefined }],
     ['an empty name', { name: '' }],
-    ['a number as name', { name: 5 }],
+    ['a number as a name', { name: 5 }],
     ['a long name', { name: 'n'.repeat(129) }],
     ['another default', { default: 'maybe' }],
     ['a quorum of 17', { quorum: 17 }],
     ['a quorum of 1.5', { quorum: 1.5 }],
     ['an unknown key', { rule: [] }],
     ['no rules', { rules: undefined }],
-    ['a mapping as rules', { rules: {} }],
+    ['a mapping as the rules', { rules: {} }],
     ['a rule without an id', { rules: [{ allow: 'true' }] }],
     ['a rule of two kinds', { rules: [{ ...rule, deny: 'true' }] }],
     ['a rule of no kind', { rules: [{ id: 'a' }] }],
@@ -95,23 +95,23 @@ describe('docs/policy.schema.json', () => {
     ['201 rules', { rules: Array.from({ length: 201 }, (_, i) => ({ id: `r${i}`, allow: 'true' })) }],
     ['a constant', { constants: { a: { type: 'ether', value: '1.5' }, b: { type: 'string', value: ['x', 'y'] } } }],
     ['a constant without a type', { constants: { a: { value: '1' } } }],
-    ['a constant of another type', { constants: { a: { type: 'float', value: '1' } } }],
-    ['a constant of a bad name', { constants: { 'A-b': { type: 'int', value: '1' } } }],
-    ['a constant of no values', { constants: { a: { type: 'int', value: [] } } }],
+    ['a constant of an unknown type', { constants: { a: { type: 'float', value: '1' } } }],
+    ['a constant with an invalid name', { constants: { 'A-b': { type: 'int', value: '1' } } }],
+    ['a constant without values', { constants: { a: { type: 'int', value: [] } } }],
     ['an abi in text and JSON', { abi: ['function f()', { type: 'function', name: 'g', inputs: [{ type: 'bool' }] }] }],
-    ['a text as abi', { abi: 'function f()' }],
+    ['a text as the abi', { abi: 'function f()' }],
     ['numbers in the abi', { abi: [5] }],
-    ['a list as idl', { idl: [] }],
+    ['a list as the idl', { idl: [] }],
     ['a read', { reads: { a: { kind: 'token-balance', contract } } }],
-    ['a read of another kind', { reads: { a: { kind: 'balance' } } }],
-    ['a read with a bad contract', { reads: { a: { kind: 'token-balance', contract: '0x00' } } }],
+    ['a read of an unknown kind', { reads: { a: { kind: 'balance' } } }],
+    ['a read with an invalid contract', { reads: { a: { kind: 'token-balance', contract: '0x00' } } }],
     ['a test', testOf({ name: 'x', rule: 'a', facts: { client: { country: 'CH' }, lists: { a: [wallet] } } })],
     ['a test without a verdict', testOf({ verdict: undefined })],
-    ['a test of another verdict', testOf({ verdict: 'maybe' })],
+    ['a test with an unknown verdict', testOf({ verdict: 'maybe' })],
     ['a test without a wallet', testOf({ request: {} })],
     ['a test with an unknown fact', testOf({ facts: { weather: 'fine' } })],
     ['a test with a long country', testOf({ facts: { client: { country: 'Cuba' } } })],
-    ['a test with a text as flag', testOf({ facts: { client: { vpn: 'yes' } } })],
+    ['a test with a text as a flag', testOf({ facts: { client: { vpn: 'yes' } } })],
     ['a test with an unknown window', testOf({ facts: { velocity: { '1d': {} } } })],
     ['a review rule for requests', { rules: [{ id: 'a', review: 'true' }] }],
     ['review as default for requests', { default: 'review' }],
@@ -134,7 +134,7 @@ describe('docs/policy.schema.json', () => {
     expect({ valid: validate(JSON.parse(source)) }).toEqual({ valid: isReadable(source) })
   })
 
-  test('is never stricter than the parser: expressions are texts', () => {
+  test('is never stricter than the parser, because expressions are plain texts', () => {
     expect(validate({ name: 'P', rules: [{ id: 'a', allow: 'no such thing' }] })).toBe(true)
     expect(validate({ name: 'P', rules: [], constants: { a: { type: 'int', value: 'x' } } })).toBe(true)
   })

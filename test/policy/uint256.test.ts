@@ -1,4 +1,4 @@
-// uint256 compared with BigInt: exact inside the range, an error outside it, and mixed with ints that are not negative.
+// uint256 compared with BigInt: exact in its range, an error outside of it, and usable with nonnegative ints.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { AttestationRequest } from '../../src/domain/attestation.ts'

@@ -29,7 +29,7 @@ test('a fact in UTC next to a time zone', () => {
     expect(warnOf(expression)).toEqual([])
 })
 
-test('a value that a part of a time never has', () => {
+test('a value that a time component never has', () => {
   const zoned = (method: string) => `request.time.${method}("Europe/Zurich")`
   const months = 'getMonth is never 12: it is 0 (January) to 11 (December)'
   expect(warnOf(`${zoned('getMonth')} == 12`)).toEqual([[42, months]])
@@ -143,7 +143,7 @@ describe('an argument that some calls lack', () => {
     ['five functions with it', [`deny: 'call.decoded && ${reads}'`], withTo, to('burn()', `${guard} && …`)],
   ])('is reported with %s', (_, rules, functions, message) => expect(messagesOf(rules, functions)).toEqual([message]))
 
-  test('is found in a separate step', () => {
+  test('is detected in a separate step', () => {
     const functions = Array.from({ length: 40 }, (_, index) => `function f${index}(uint256 a${index})`)
     const sum = functions.map((_, index) => `call.args.a${index}`).join(' + ')
     const countOf = (condition: string): number =>
