@@ -69,7 +69,7 @@ describe('the base fee', () => {
   })
 
   test.each([{ isDown: true }, { chainId: '0x1' }, { block: { baseFeePerGas: '0x' } }, { block: null }])(
-    'comes from the next node if a node has %j',
+    'comes from the next node if a node returns %j',
     async (change) => {
       const { fee, first, errors } = create()
       Object.assign(first, change)

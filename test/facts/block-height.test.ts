@@ -46,7 +46,7 @@ describe('the latest block', () => {
     expect(node.calls.map(({ method }) => method)).toEqual(['eth_blockNumber', 'eth_blockNumber'])
   })
 
-  test('ages from its query, not from its answer', async () => {
+  test('ages from its query, not from its response', async () => {
     let height = 0x10
     const node = startNode(() => {
       clock.advance(1_500)
@@ -62,7 +62,7 @@ describe('the latest block', () => {
     expect(await source.latest()).toBe(17)
   })
 
-  test('comes from the next URL if a node stalls during its answer', async () => {
+  test('comes from the next URL if a node stalls during its response', async () => {
     const stalled = register(startStalledNode('{"jsonrpc":"2.0","id":1,"result":"0x'))
     const node = startNode(() => '0x20')
     expect(await create([stalled.url, node.url], 200).source.latest()).toBe(32)
@@ -79,12 +79,12 @@ describe('the latest block', () => {
     }
   })
 
-  test('is refused if no chain can have that height', async () => {
+  test('is rejected if no chain can have that height', async () => {
     const node = startNode(() => '0x10000000000000')
     expect(await reasonOf(create([node.url]).source.latest())).toBe(IMPLAUSIBLE)
   })
 
-  test('is refused if it grew faster than the block time allows', async () => {
+  test('is rejected if it grew faster than the block time allows', async () => {
     let height = 1_000
     const node = startNode(() => `0x${height.toString(16)}`)
     const { clock, source } = create([node.url])

@@ -1,4 +1,4 @@
-// An RPC endpoint that stalls, floods or fails single calls.
+// An RPC endpoint that stalls, sends too much, or fails single calls.
 import { afterEach, describe, expect, test } from 'bun:test'
 import { createChainEndpoint } from '../../src/facts/chain-endpoint.ts'
 import { failureReason } from '../../src/facts/failure-reason.ts'
@@ -19,20 +19,20 @@ const reasonOf = async (url: string, timeoutMs: number): Promise<string> => {
   return failureReason(error)
 }
 
-test('a node that stalls during its answer is disconnected', async () => {
+test('a node that stalls during its response is disconnected', async () => {
   const node = startStalledNode('[{"jsonrpc":"2.0","id":0,"result":"0x21')
   started.push(node)
   await reasonOf(node.url, 200)
   await node.left
 })
 
-test('a node with an endless answer is disconnected', async () => {
+test('a node with an endless response is disconnected', async () => {
   const node = startFloodingNode()
   started.push(node)
   expect(await reasonOf(node.url, 10_000)).toBe('the response has more than 1048576 bytes')
 })
 
-test('the reason of a failure contains no URL', async () => {
+test('the reason for a failure does not contain the URL', async () => {
   const reason = await reasonOf('http://127.0.0.1:1/secret-path-key', 5_000)
   expect(reason).toStartWith('could not connect')
   expect(reason).not.toContain('secret')
@@ -88,7 +88,7 @@ describe('a failing call does not affect others', () => {
     expect(await startWith(answer).readAt(1n, [bad, good])).toEqual([undefined, '0x2a'])
   })
 
-  test('if its answer exceeds the limit of a batch', async () => {
+  test('if its response exceeds the limit of a batch', async () => {
     const nine = Array.from({ length: 9 }, () => good)
     const values = nine.map(() => '0x2a' as const)
     expect(await startWith(long).readAt(1n, [...nine, bad, good])).toEqual([...values, null, '0x2a'])
@@ -99,7 +99,7 @@ describe('a failing call does not affect others', () => {
     expect(await Promise.all([node.readAt(1n, [bad]), node.readAt(1n, [good])])).toEqual([[null], ['0x2a']])
   })
 
-  test('unless the node answers no call', async () => {
+  test('unless the node does not answer any call', async () => {
     const node = startNode(() => ({ error: { code: -32_005, message: 'rate limit exceeded' } }))
     await expect(node.readAt(1n, [good, bad])).rejects.toThrow()
   })

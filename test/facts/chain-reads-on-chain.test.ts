@@ -48,7 +48,7 @@ describeOnChain('chain reads of a real node', () => {
     const [from] = await request<string[]>('eth_accounts')
     const fields = { from, gas: toHex(3_000_000), gasPrice: '0x0', ...transaction }
     const hash = await request<Hex>('eth_sendTransaction', [fields])
-    // The node answers before it mines.
+    // The node responds before it mines.
     const receipt = await waitForTransactionReceipt(client(), { hash, pollingInterval: 20 })
     return receipt.contractAddress ?? null
   }
@@ -106,7 +106,7 @@ describeOnChain('chain reads of a real node', () => {
     expect(errors).toEqual([])
   })
 
-  test('a call that reverts or loops, or has no contract, has no value and is no failure of the node', async () => {
+  test('a call that reverts, loops or has no contract has no value and isn’t a failure of the node', async () => {
     const { read, reads, errors } = create()
     const found = await Promise.all([
       read({ kind: 'erc721-owner', chain: null, contract, tokenId: '2' }),
@@ -129,7 +129,7 @@ describeOnChain('chain reads of a real node', () => {
     expect(await read(tier())).toBe('4')
   })
 
-  test('an RPC endpoint of another chain is not used, and the next endpoint is', async () => {
+  test('an RPC endpoint of another chain is skipped, and the next endpoint is used', async () => {
     const lying = create([node.url], 1)
     expect(await lying.read(tier())).toBeNull()
     expect(lying.errors).toMatchObject([{ detail: `the RPC endpoint serves chain ${CHAIN_ID} instead of 1` }])

@@ -76,7 +76,7 @@ const create = (urls = ['https://a.example']) => {
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 describe('chain reads', () => {
-  test('of one turn share a batch and a block, without duplicates', async () => {
+  test('of one turn of the event loop share a batch and a block, without duplicates', async () => {
     const { read, first } = create()
     expect(await Promise.all([BALANCE, TOKEN, BALANCE].map((each) => read(each)))).toEqual(['100', '100', '100'])
     expect(first.batches.map((batch) => batch.map(({ method }) => method))).toEqual([['eth_getBalance', 'eth_call']])
@@ -108,7 +108,7 @@ describe('chain reads', () => {
     expect(await read(BALANCE)).toBe('7')
   })
 
-  test('age from the query of their block, not from its answer', async () => {
+  test('age from the query of their block, not from its response', async () => {
     const { clock, read, first } = create()
     const { latestBlock } = first
     first.latestBlock = async () => {
@@ -232,7 +232,7 @@ describe('chain reads of one organization', () => {
     expect(slow).toBe(6)
   })
 
-  test('fail over without moving those of other organizations', async () => {
+  test('fail over without affecting those of other organizations', async () => {
     const { read, first, second } = create(TWO_URLS)
     second.answer = () => number(7n)
     await read(BALANCE, requestOf(), B)
@@ -345,7 +345,7 @@ describe('a read', () => {
     expect(callOf(view(`function f() view returns (${returns})`, type)).decode(data)).toEqual(expected as ReadValue)
   })
 
-  test('has no value without a contract, or with another answer', () => {
+  test('has no value without a contract, or with a response of another type', () => {
     for (const answer of ['0x', '0x01', `0x${'ff'.repeat(31)}`] as const)
       expect(callOf(TOKEN).decode(answer)).toBeNull()
     expect(callOf(BALANCE).decode('0x')).toBeNull()

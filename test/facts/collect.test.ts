@@ -167,7 +167,7 @@ describe('collected facts', () => {
     expect(timers).toMatchObject([{ ms: 25_000, isCancelled: true }])
   })
 
-  test('that are unknown at the deadline are null, and stay null', async () => {
+  test('that are unknown at the deadline are null and remain null', async () => {
     const screened = Promise.withResolvers<ScreenerFacts | null>()
     const { clock, timers, collector } = create({
       screeners: new Map([['risk', { screen: () => screened.promise }]]),
@@ -270,7 +270,7 @@ describe('collected facts', () => {
     })
   })
 
-  test('are watched by the name of their server while they are queried', async () => {
+  test('are monitored by the name of their server while they are queried', async () => {
     const { collector } = create({
       fetchers: new Map([
         ['base-fee', { ask: async () => ({ wei: '7' }), serverOf: ({ request }) => request.chain.name }],

@@ -32,7 +32,7 @@ const run = (geoipFile: string, ...words: string[]) => {
 }
 
 describe('countersign geo', () => {
-  test('looks up an address, also a mapped one', async () => {
+  test('looks up an address, including an IPv4-mapped address', async () => {
     const shown = { ip: '203.0.113.5', country: 'US', region: 'US-NY', anonymous: null }
     expect(JSON.parse((await run(path, 'lookup', '203.0.113.5', '--json')).stdout)).toMatchObject(shown)
     expect((await run(path, 'lookup', '::ffff:203.0.113.5')).stdout).toContain('US-NY')

@@ -57,7 +57,7 @@ describe('a geography file', () => {
     expect(country(file, '2001:db8::1')).toBeNull()
   })
 
-  test('is refused if it is damaged or another file', () => {
+  test('is rejected if it is damaged or not an MMDB file', () => {
     const whole = writeMmdb(CITY)
     const damaged = Buffer.from(whole)
     damaged.fill(255, 0, 200)
@@ -135,7 +135,7 @@ describe('geography', () => {
     expect(loaded).toHaveLength(1)
   })
 
-  test('is read again if the file changes, and only then', async () => {
+  test('is read again only if the file changes', async () => {
     const { geography, loaded, replace } = create('changing.mmdb')
     replace(writeMmdb(CITY))
     await geography.refresh()

@@ -183,14 +183,14 @@ describe('a guarded request', () => {
       }
     })
 
-    test('is complete without a length only if its format has an end', async () => {
+    test('is complete without a length only if its format has an end marker', async () => {
       expect(await readCut('nothing', end)).toEqual({ done: true, value: undefined })
       expect(await problemOf(fetchText('', { ...from(cut.port, 'nothing'), needsLength: true }))).toBe(
         'the server does not send the length of the file, so a truncated file would look complete',
       )
     })
 
-    test('fails at its time limit and when it is interrupted', async () => {
+    test('fails at its time limit or when it is interrupted', async () => {
       expect(await problemOf(readCut('nothing', () => undefined, { timeoutMs: 100 }))).toBe('the request timed out')
       const interrupt = new AbortController()
       const interrupted = readCut('nothing', () => interrupt.abort(), { signal: interrupt.signal })
@@ -219,7 +219,7 @@ describe('a guarded request', () => {
 })
 
 describe('over TLS', () => {
-  test('a connection is reused within its reach, and never for a narrower reach', async () => {
+  test('a connection is reused for the same reach, and never for a narrower reach', async () => {
     const clients = new Set<number>()
     await using server = Bun.serve({
       hostname: '127.0.0.1',

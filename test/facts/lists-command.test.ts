@@ -91,7 +91,7 @@ describe('countersign list', () => {
     expect((await run('create', 'deny', '--shared')).code).toBe(2)
   })
 
-  test('moves entries to the base of the list if there are too many edits', async () => {
+  test('merges edits into the base of the list if there are too many', async () => {
     await output('create', 'many')
     for (let start = 0; start < LIST_EDITS_MAX; start += 512) {
       await output('add', 'many', ...Array.from({ length: 512 }, (_, index) => evm(start + index)))
@@ -100,7 +100,7 @@ describe('countersign list', () => {
     expect((await temporary.store.lists.listAll())[0]?.baseId).not.toBeNull()
   })
 
-  test('reports bad lines and changes nothing, unless it may skip them', async () => {
+  test('reports bad lines and makes no changes unless it may skip them', async () => {
     await output('create', 'a')
     await output('upload', 'a', file('good.txt', `${evm(7)}\n`))
     const bad = file('bad.txt', `${evm(1)}\nnonsense\n${evm(2)}\n0x12\n`)
@@ -141,14 +141,14 @@ describe('countersign list', () => {
     expect(questions).toHaveLength(1)
   })
 
-  test('uploads the file of the Treasury and reports skipped addresses', async () => {
+  test('uploads the Treasury’s file and reports skipped addresses', async () => {
     await output('create', 'sanctions', '--shared')
     expect(await output('upload', 'sanctions', join(DATA, 'sdn_advanced_sample.xml'), '--shared')).toBe(
       'sanctions: 3 entries, 4 read from the file\nskipped addresses of unsupported chains: 1 XBT\n',
     )
   })
 
-  test('maintains a list by a source, so that people cannot change it', async () => {
+  test('maintains a list from a source, so that people cannot change it', async () => {
     await output('create', 'ofac', '--shared')
     const path = join(DATA, 'ofac', 'sanctioned_addresses_ETH.txt')
     const updated = await output('update', 'ofac', '--shared', '--from', path, '--every', '12h')
@@ -161,7 +161,7 @@ describe('countersign list', () => {
     expect(await output('add', 'ofac', evm(1), '--shared')).toBe('ofac: 1 added, 153 entries\n')
   })
 
-  test('reports the failure of a source and keeps the content', async () => {
+  test('reports the failure of a source and keeps the content of the list', async () => {
     await output('create', 'a')
     const path = file('source.txt', `${evm(1)}\n`)
     await output('update', 'a', '--from', path)
@@ -195,7 +195,7 @@ describe('countersign list', () => {
     ['list', '--org', 'nobody'],
     ['upload', 'a', 'missing.txt'],
     ['refresh', 'a'],
-  ])('exits with 1 and one line for a failure: %s %s', async (...call) => {
+  ])('exits with 1 and prints one line for a failure: %s %s', async (...call) => {
     await output('create', 'a')
     const { code, stderr } = await run(...call)
     expect([code, stderr.trim().includes('\n')]).toEqual([1, false])

@@ -5,7 +5,7 @@ import { createBreaker } from '../../src/lib/breaker.ts'
 import { createManualClock } from '../server/manual-clock.ts'
 
 describe('a breaker', () => {
-  test('opens within ten consecutive failures, and not for fewer', () => {
+  test('opens after ten consecutive failures, and not after fewer', () => {
     const breaker = createBreaker({ clock: createManualClock() })
     for (let count = 0; count < 20; count++) {
       expect(breaker.permits()).toBe(true)
@@ -63,7 +63,7 @@ describe('a remote source', () => {
   }
   const failing = (): Promise<string> => Promise.reject(new Error('down'))
 
-  test('gets one query for concurrent requests, and none while the answer is cached', async () => {
+  test('receives one query for concurrent requests, and none while the response is cached', async () => {
     const { clock, remote } = create()
     let queries = 0
     const query = async (): Promise<string> => `answer ${++queries}`
@@ -76,7 +76,7 @@ describe('a remote source', () => {
     expect(remote.counts()).toEqual({ kept: 2, answered: 2, failed: 0, refused: 0, open: false })
   })
 
-  test('gets its trial from the next caller if the first caller does not use it', async () => {
+  test('receives its trial query from the next caller if the first caller does not use it', async () => {
     const clock = createManualClock()
     const breaker = createBreaker({ clock, failures: 1 })
     const { remote } = create({ clock, breaker, underWayMax: 1, waitingMax: 1 })
@@ -93,7 +93,7 @@ describe('a remote source', () => {
     expect(breaker.permits()).toBe(true)
   })
 
-  test('that fails gets no query after some failures, and recovers', async () => {
+  test('receives no queries after some failures, and recovers', async () => {
     const { clock, errors, remote } = create()
     let queries = 0
     for (let count = 0; count < 20; count++) {
@@ -111,7 +111,7 @@ describe('a remote source', () => {
     expect(await remote.ask('y', async () => 'again')).toBe('again')
   })
 
-  test('remains in use after rejected queries, also if the trial is rejected', async () => {
+  test('remains in use after rejected queries, even if the trial query is rejected', async () => {
     const { clock, remote } = create({ isQuestionsFault: (error) => error instanceof RangeError })
     const rejected = (): Promise<string> => Promise.reject(new RangeError('unknown wallet'))
     for (let count = 0; count < 20; count++) expect(await remote.ask('a', rejected)).toBeNull()
@@ -123,7 +123,7 @@ describe('a remote source', () => {
     expect(await remote.ask('b', async () => 'good')).toBe('good')
   })
 
-  test('a failure is not kept', async () => {
+  test('a failure is not cached', async () => {
     const { remote } = create()
     expect(await remote.ask('a', failing)).toBeNull()
     expect(await remote.ask('a', async () => 'good')).toBe('good')
@@ -170,7 +170,7 @@ describe('a remote source', () => {
       expect(remote.counts()).toMatchObject({ answered: 6, refused: 1 })
     })
 
-    test('gets no query after its deadline, unless another request waits for it', async () => {
+    test('does not receive a query after its deadline, unless another request waits for it', async () => {
       const { clock, remote, send, answerNext } = createQueue()
       const pending = [...'abc'].map((key) => send('A', key))
       const late = [send('A', 'd', 5_000), send('A', 'e', 5_000), send('A', 'e', 25_000)]
@@ -180,7 +180,7 @@ describe('a remote source', () => {
       expect(remote.counts()).toMatchObject({ answered: 4, refused: 1 })
     })
 
-    test('gets no waiting query after it failed', async () => {
+    test('does not receive queued queries after it fails', async () => {
       const { remote } = create({ underWayMax: 1, waitingMax: 10 })
       const pending = [...'abcdefg'].map((key) => remote.ask(key, failing))
       expect(await Promise.all(pending)).toEqual(Array.from({ length: 7 }, () => null))
@@ -188,7 +188,7 @@ describe('a remote source', () => {
     })
   })
 
-  test('caches no answer if its time is zero', async () => {
+  test('does not cache responses if the cache time is zero', async () => {
     const { remote } = create({ keepMs: 0 })
     expect(await remote.ask('a', async () => 'one')).toBe('one')
     expect(await remote.ask('a', async () => 'two')).toBe('two')

@@ -22,7 +22,7 @@ beforeAll(() => {
 afterAll(() => stub.stop())
 
 describe('the screener stub', () => {
-  test('answers in the format of its example configuration', async () => {
+  test('responds in the format of its example configuration', async () => {
     const { screeners } = parse(readFileSync(EXAMPLE, 'utf8')) as { screeners: { stub: { url: string } } }
     const here = { ...screeners.stub, url: screeners.stub.url.replace('http://127.0.0.1:8099', stub.url) }
     const settings = parseScreenerSettings({ stub: here }).get('stub')
@@ -35,7 +35,7 @@ describe('the screener stub', () => {
     expect(errors).toEqual([])
   })
 
-  test('identifies itself in every answer', async () => {
+  test('identifies itself in every response', async () => {
     for (const path of [`/screen/${WALLET}`, '/screen/nonsense', '/', '/screen/%zz']) {
       const response = await fetch(`${stub.url}${path}`)
       expect(response.headers.get('x-stub')).toBe('true')

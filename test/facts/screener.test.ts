@@ -1,4 +1,4 @@
-// Screeners: requests, caching, unavailable and malformed answers.
+// Screeners: requests, caching, unavailable screeners and malformed responses.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -57,7 +57,7 @@ const create = (overrides: Readonly<Record<string, unknown>> = {}, environment: 
 const GOOD = { flagged: false, score: 12, categories: ['exchange'] }
 
 describe('a screener', () => {
-  test('gets the configured request once, and its answer is cached', async () => {
+  test('receives the configured request once, and its response is cached', async () => {
     respond = () =>
       Response.json({ risk: { level: 'severe', score: 0.876 }, wallet: WALLET.toUpperCase().replace('0X', '0x') })
     const { clock, screener } = create(
@@ -92,12 +92,15 @@ describe('a screener', () => {
     expect(received.slice(1).map(({ url }) => url)).toEqual(['/screen/ethereum?id=1', '/screen/base?id=8453'])
   })
 
-  test.each([chainOf('solana'), { name: 'gone' }])('gets the id 0 for a chain without an id: $name', async (chain) => {
-    respond = () => Response.json(GOOD)
-    const { screener } = create({ url: `http://127.0.0.1:${server.port}/\${chain}?id=\${chain_id}` })
-    expect(await screener.screen({ from: requestOf().from, chain })).not.toBeNull()
-    expect(received.map(({ url }) => url)).toEqual([`/${chain.name}?id=0`])
-  })
+  test.each([chainOf('solana'), { name: 'gone' }])(
+    'receives the id 0 for a chain without an id: $name',
+    async (chain) => {
+      respond = () => Response.json(GOOD)
+      const { screener } = create({ url: `http://127.0.0.1:${server.port}/\${chain}?id=\${chain_id}` })
+      expect(await screener.screen({ from: requestOf().from, chain })).not.toBeNull()
+      expect(received.map(({ url }) => url)).toEqual([`/${chain.name}?id=0`])
+    },
+  )
 
   test('reads its secret from a file for each request', async () => {
     respond = () => Response.json(GOOD)
@@ -116,7 +119,7 @@ describe('a screener', () => {
     expect(JSON.stringify(errors)).not.toContain('secret-')
   })
 
-  test('has no answer if it is slow, endless, redirecting, failing or unavailable, and is then not used', async () => {
+  test('yields no result if it is slow, endless, redirecting, failing or unavailable, and is then not used', async () => {
     const answers: Readonly<Record<string, () => Response | Promise<Response>>> = {
       slow: () => new Promise<never>(() => undefined),
       endless: () =>
@@ -158,7 +161,7 @@ describe('a screener', () => {
     })
   })
 
-  test('at a private address gets no request', async () => {
+  test('at a private address receives no requests', async () => {
     const { errors, screener } = create({ url: 'https://localhost/', reach: 'public' })
     expect(await screener.screen(requestOf())).toBeNull()
     expect(errors).toMatchObject([{ detail: 'resolves to an address that is not allowed' }])

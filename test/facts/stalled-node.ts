@@ -1,4 +1,4 @@
-// Nodes whose answer stalls or never ends. A timeout for headers, or a limit by Content-Length, does not detect them.
+// Nodes whose response stalls or never ends. A timeout for headers, or a limit by Content-Length, does not detect them.
 
 export interface StalledNode {
   readonly url: string

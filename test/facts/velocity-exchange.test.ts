@@ -109,7 +109,7 @@ describeStores((open) => {
     expect(Math.max(...delaysMs)).toBeLessThanOrEqual(250)
   })
 
-  test('a process that starts later has earlier counts, also of stopped processes', async () => {
+  test('a process that starts later loads the earlier counts, including the counts of stopped processes', async () => {
     const one = startProcess('1', { count: 1 })
     const wallets = Array.from({ length: 1_300 }, (_, index) => `0x${index}`)
     for (const wallet of wallets) decide(one, { from: wallet })
@@ -131,7 +131,7 @@ describeStores((open) => {
     expect(facts(staying)).toEqual({ count: 1, value: '10' })
   })
 
-  test('windows of remote counts end as well, and their rows are deleted', async () => {
+  test('windows of remote counts also end, and their rows are deleted', async () => {
     const [one, two] = [startProcess('1'), startProcess('2')]
     decide(one)
     await exchangeAll(one, two)

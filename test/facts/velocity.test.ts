@@ -24,7 +24,7 @@ const decide = (
 ): void => counters.begin(subject(changes), windows)?.settle(isCompliant)
 
 describe('a request', () => {
-  test('does not count for itself, and later if it was compliant', () => {
+  test('does not count for itself, and counts for later requests if it was compliant', () => {
     const counters = createVelocityCounters()
     const first = counters.begin(subject(), [HOUR])
     expect(first?.facts).toEqual({ [HOUR]: { count: 0, value: '0' } })
@@ -34,7 +34,7 @@ describe('a request', () => {
     expect(facts(counters)).toEqual({ count: 1, value: '10' })
   })
 
-  test('counts for others while it is decided', () => {
+  test('counts for other requests while it is decided', () => {
     const counters = createVelocityCounters()
     const first = counters.begin(subject(), [HOUR])
     const second = counters.begin(subject({ value: '7' }), [HOUR])
@@ -60,7 +60,7 @@ describe('a request', () => {
     }
   })
 
-  test('counts until it leaves the window, and at most a sixtieth of the window longer', () => {
+  test('counts until it leaves the window, or at most a sixtieth of the window longer', () => {
     const counters = createVelocityCounters()
     decide(counters)
     expect(facts(counters, { nowSeconds: NOW + HOUR - 1 })?.count).toBe(1)
@@ -82,7 +82,7 @@ describe('a request', () => {
   })
 })
 
-test('the sum includes every request of the window, and none older than the window and a sixtieth', () => {
+test('the sum includes every request in the window, and none that is older by more than a sixtieth of the window', () => {
   const event = fc.record({
     after: fc.nat(1_000),
     value: fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }),
@@ -141,7 +141,7 @@ describe('room for wallets', () => {
   test.each<[string, (counters: VelocityCounters) => void]>([
     ['counts for a month', (counters) => decide(counters, { from: '0x01' }, [MONTH])],
     ['is being decided', (counters) => void counters.begin(subject({ from: '0x01' }), [HOUR])],
-  ])('is freed behind the least recently used wallet if that %s', (_name, hold) => {
+  ])('is freed after the least recently used wallet if that wallet %s', (_name, hold) => {
     const counters = createVelocityCounters({ maxWallets: 3 })
     hold(counters)
     for (const from of ['0x02', '0x03']) decide(counters, { from })
@@ -155,7 +155,7 @@ describe('room for wallets', () => {
   })
 
   test.each([[[MONTH, 60]], [[60, MONTH]]])(
-    'is used for the longest window of a wallet, or of its missing counts: %j',
+    'is occupied for the longest window of a wallet or of its missing counts: %j',
     (windows) => {
       const nowSeconds = NOW + HOUR
       const counters = createVelocityCounters({ maxWallets: 1 })
@@ -172,7 +172,7 @@ describe('room for wallets', () => {
     },
   )
 
-  test('that is freed does not include remote counts that had none', () => {
+  test('that is freed does not include remote counts that had no slot', () => {
     const counters = createVelocityCounters({ maxWallets: 1 })
     decide(counters, { from: '0x01' }, [60])
     counters.addRemote('elsewhere', [tallyOf(HOUR, Math.floor(NOW / 60), NOW + 60 + HOUR)], NOW)
@@ -190,7 +190,7 @@ describe('room for wallets', () => {
     expect(isFull(counters, '0x04', { nowSeconds: NOW + HOUR }, [60])).toBe(false)
   })
 
-  test('is used by denied wallets only while they are decided', () => {
+  test('is occupied by denied wallets only while they are decided', () => {
     const counters = createVelocityCounters({ maxWallets: 1 })
     for (let i = 0; i < 10; i++) decide(counters, { from: `0x${i}` }, [HOUR], false)
     const ticket = counters.begin(subject(), [HOUR])

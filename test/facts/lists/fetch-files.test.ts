@@ -61,7 +61,7 @@ describe('files of a list', () => {
     expect(textsOf(second?.files ?? [])).toEqual(['one', 'three'])
   })
 
-  test('are compared by their last modification without an ETag', async () => {
+  test('are compared by their last modification if they have no ETag', async () => {
     const first = await fetchFiles(request(['/dated']))
     expect(await fetchFiles(request(['/dated'], { validators: first?.validators ?? {} }))).toBeNull()
   })

@@ -100,7 +100,7 @@ describe('a source', () => {
     }
   })
 
-  test('without a length keeps the content if its format has no end', async () => {
+  test('without a length keeps the content if its format has no end marker', async () => {
     const { store, newList } = stored
     const answer = `HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${evm(1)}\n`
     const socket = { data: (client: Bun.Socket) => void client.end(answer) }
@@ -200,7 +200,7 @@ describe('a source', () => {
 })
 
 describe('the schedule', () => {
-  test('refreshes due sources once each, and others not', async () => {
+  test('refreshes each due source once, and no other sources', async () => {
     const { store, clock, newList } = stored
     clock.advance(100_000)
     const read: string[] = []
@@ -261,7 +261,7 @@ describe('the schedule', () => {
     await refresher.stop()
   })
 
-  test('ends the refreshes of a changed source, so that they occupy no reader', async () => {
+  test('ends the refreshes of a changed source, so that they do not occupy a reader', async () => {
     const { store, clock, newList } = stored
     clock.advance(100_000)
     let [running, started] = [0, 0]
@@ -286,7 +286,7 @@ describe('the schedule', () => {
     await store.listSources.remove(list.id)
   })
 
-  test('stops immediately, and an interrupted source stays due', async () => {
+  test('stops immediately, and an interrupted source remains due', async () => {
     const { store, clock, newList } = stored
     const list = await newList()
     await store.listSources.set(list.id, { ...SETTINGS, location: '/endless' })

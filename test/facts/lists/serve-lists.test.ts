@@ -1,4 +1,4 @@
-// Lists in memory: complete after each change, and unusable while a change could not be read.
+// Lists in memory: complete after each change, and unusable while a change cannot be read.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { addressKey } from '../../../src/domain/address-key.ts'
 import { DependencyUnavailableError } from '../../../src/domain/errors.ts'
@@ -143,7 +143,7 @@ describe('served lists', () => {
         const behindMs = clock.monotonicMs()
         clock.advance(milliseconds)
         if (behindMs <= 2_000) {
-          // The earlier content counts within the time that a change may take.
+          // The earlier content is used within the time limit of a change.
           expect(reader().contains(list.name, evm(1))).toBe(true)
           expect(served.behindSinceMs()).toBe(0)
           return
@@ -169,7 +169,7 @@ describe('served lists', () => {
     expect(reader().contains(fresh.name, evm(2))).toBe(true)
   })
 
-  test('are behind from the notification of a change to its publication', async () => {
+  test('are outdated from the notification of a change until its publication', async () => {
     const { newList, add, store } = stored
     const list = await newList()
     const seen: (number | null)[] = []
@@ -200,7 +200,7 @@ describe('served lists', () => {
     }
   })
 
-  test('are read again if they change during the reading', async () => {
+  test('are read again if they change during a read', async () => {
     const { newList, add, store, organizationId } = stored
     const list = await newList()
     let finds = 0
@@ -226,7 +226,10 @@ describe('served lists', () => {
   })
 
   describe('of several organizations', () => {
-    /** Lists of ours whose reading waits for `release`, and an organization whose lists are read without delay. */
+    /**
+     * Lists of our organization, whose reads wait for `release`, and an organization whose lists are read without
+     * delay.
+     */
     const serveWhileOursWait = async () => {
       const { newList, add, store } = stored
       const theirs = (await seedOrganization(store, `theirs-${crypto.randomUUID().slice(0, 8)}`)).organizationId

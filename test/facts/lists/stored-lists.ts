@@ -8,7 +8,7 @@ import { openTemporaryStore, seedOrganization, type TemporaryStore } from '../..
 
 export const SOLANA = 'So11111111111111111111111111111111111111112'
 
-/** The n-th address: ascending with n. */
+/** The n-th address, in ascending order. */
 export const evm = (number: number): string => `0x${number.toString(16).padStart(40, '0')}`
 
 const STAMP = { author: 'alice', addedAtSeconds: 100 }

@@ -21,7 +21,7 @@ afterAll(() => stored.remove())
 const countOf = async (listId: string): Promise<number> => (await stored.store.lists.findById(listId))?.entryCount ?? -1
 
 describe('a list', () => {
-  test('is replaced with all its edits', async () => {
+  test('is replaced, including all its edits', async () => {
     const { contents, newList, add, entries } = stored
     const list = await newList()
     await add(list, evm(9))
@@ -72,7 +72,7 @@ describe('a list', () => {
     )
   })
 
-  test('is unchanged if its new content fails midway', async () => {
+  test('is unchanged if the write of its new content fails midway', async () => {
     const { contents, newList, entries } = stored
     const list = await newList()
     await replaceList(contents, list.id, chunksOf([evm(1)]))
@@ -128,7 +128,7 @@ describe('a list', () => {
     expect(interruptions).toBe(2 + 3)
   })
 
-  test('is read again if it changes between the reading of its base and of its edits', async () => {
+  test('is read again if it changes between the reads of its base and its edits', async () => {
     const { contents, newList, add, take, store } = stored
     const list = await newList()
     await replaceList(contents, list.id, chunksOf([evm(1), evm(2)]))
@@ -149,7 +149,7 @@ describe('a list', () => {
     expect(found).toEqual([evm(2), evm(3)])
   })
 
-  test('is read as of one moment, even if it is replaced during the reading', async () => {
+  test('is read from one snapshot, even if it is replaced during the read', async () => {
     const { contents, newList, take } = stored
     const list = await newList()
     await replaceList(contents, list.id, chunksOf(Array.from({ length: 10_000 }, (_, index) => evm(index))))
@@ -162,7 +162,7 @@ describe('a list', () => {
     expect(found).toHaveLength(9_999)
   })
 
-  test('fails if it is replaced and its reading takes more than a minute', async () => {
+  test('fails if it is replaced and its read takes more than a minute', async () => {
     const { contents, store, newList } = stored
     const list = await newList()
     await replaceList(contents, list.id, chunksOf(Array.from({ length: 10_000 }, (_, index) => evm(index))))
