@@ -1,4 +1,4 @@
-// The rate limit of batches, which pay for their elements and also for refused elements.
+// The rate limit of batches, which are charged for all elements, including refused elements.
 import { expect, test } from 'bun:test'
 import { createBatchEndpoint } from '../../src/attestation/batch-endpoint.ts'
 import { createRateLimiter, RateExceededError } from '../../src/server/rate-limit.ts'

@@ -1,4 +1,4 @@
-// Batches: each element is answered once in its place, independently of others, and by the deadline.
+// Batches: each element is answered once, in order, independently of others, and by the deadline.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createBatch, type ElementAnswer } from '../../src/attestation/batch.ts'
@@ -39,7 +39,7 @@ const setUp = (size: number, lanes: number) => {
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-test('each line is written once and in order, for any order of answers', async () => {
+test('each line is written once and in order, for any order of results', async () => {
   const answers = fc.array(fc.record({ fails: fc.boolean(), pick: fc.nat() }), { minLength: 1, maxLength: 30 })
   await fc.assert(
     fc.asyncProperty(answers, fc.integer({ min: 1, max: 40 }), async (elements, lanes) => {
@@ -81,7 +81,7 @@ test('unanswered elements get 408 at the deadline, and later attestations are wi
   expect(written).toEqual(lines)
 })
 
-test('an abandoned batch starts and writes no further elements', async () => {
+test('an aborted batch neither starts nor writes further elements', async () => {
   const { batch, done, pending, started, written, withheld } = setUp(5, 2)
   batch.abandon()
   for (const each of pending) each.resolve()

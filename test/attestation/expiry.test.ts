@@ -26,7 +26,7 @@ describe('a chain that expires by blocks', () => {
     [5, 12_000, 1],
     [12, 12_000, 1],
     [60, 250, 240],
-  ])('has for a lifetime of %p s with a block time of %p ms %p blocks', (lifetimeSeconds, blockTimeMs, blocks) => {
+  ])('converts a lifetime of %p s with a block time of %p ms to %p blocks', (lifetimeSeconds, blockTimeMs, blocks) => {
     const expiry = expiryOf(null, blockTimeMs).known('counting', NOW_SECONDS, lifetimeSeconds)
     expect(expiry?.expiration).toBe(21_000_000 + blocks)
   })

@@ -38,7 +38,7 @@ test('a binding is used without a query to the chain', async () => {
   expect(queries).toEqual([])
 })
 
-test('without a binding, the chain names a project, which must belong to the caller', async () => {
+test('without a binding, the project comes from the chain and must belong to the caller', async () => {
   const { queries, resolve } = setUp(null, 'x-1')
   expect(resolve()).toBe(named)
   expect(queries).toEqual(['org base 0xaa', 'org x-1'])
@@ -46,7 +46,7 @@ test('without a binding, the chain names a project, which must belong to the cal
   expect(setUp(null, 'x-1', null).resolve).toThrow(PolicyMissingError)
 })
 
-test('a chain without a policy yields no target, and a failing chain an error', async () => {
+test('a chain without a policy yields no target, and a failing chain yields an error', async () => {
   expect(setUp(null, null).resolve).toThrow(PolicyMissingError)
   expect(setUp(Promise.resolve(null), null).resolve()).rejects.toThrow(PolicyMissingError)
   const down = new Error('down')

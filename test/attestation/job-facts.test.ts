@@ -1,5 +1,5 @@
-// Facts of a job: those that its policy needs, hashes of personal facts, and facts of the shadow, which never delay an
-// answer.
+// Facts of a job: those that its policy needs, hashes of personal facts, and facts of the shadow, which never delay a
+// response.
 import { describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { carriesFacts } from '../../src/attestation/attest.ts'
@@ -74,7 +74,7 @@ test.each<[boolean, Partial<ResolvedTarget>]>([
 })
 
 describe('facts', () => {
-  test('are confirmed without those of the shadow', async () => {
+  test('are confirmed without the facts of the shadow', async () => {
     const checked: ExternalFacts[] = []
     const { collect, confirmed } = setUp(
       () => ({ geography: null }),

@@ -125,7 +125,7 @@ describe('a test key', () => {
     ['attestation', 'ethereum'],
     ['attestation', 'solana'],
     ['task', 'sepolia'],
-  ] as const)('gets no %s for %s, because a live contract would accept it', async (kind, name) => {
+  ] as const)('does not get a %s for %s, because a live contract would accept it', async (kind, name) => {
     const { state, events, run } = setUp(accept)
     Object.assign(state, { environment: 'test', kind, chain: chains.byName(name) })
     await expect(run()).rejects.toMatchObject({ code: 'FORBIDDEN_SCOPE' })
@@ -149,7 +149,7 @@ describe('a job', () => {
     expect(events.slice(0, 2)).toEqual([DISPATCHED, `submitted target_1 target_1${facts}`])
   })
 
-  test('without an expiration counts only once it is signed', async () => {
+  test('without an expiration counts only after it is signed', async () => {
     const { events, run } = setUp(async () => ({ compliant: true, ruleId: null, body: '' }), NEEDS)
     await run()
     expect(events.at(-1)).toBe('settled false')

@@ -47,7 +47,7 @@ const outcomesAfter = async (record: DecisionRecord, seconds: number): Promise<s
 
 const EXPIRATION = START_SECONDS + 100
 
-test('an attestation is repeated until a minute after its expiration, because clocks differ', async () => {
+test('an attestation is repeated until one minute after its expiration, because clocks differ', async () => {
   const record = attestation(1, { expiration: EXPIRATION })
   expect(await outcomesAfter(record, 159)).toEqual(['decided', 'decided'])
   expect(await outcomesAfter(record, 160)).toEqual(['expired', 'expired'])
