@@ -21,7 +21,7 @@ let port: number
 let readiness: () => Promise<readonly ReadinessCheck[]>
 const refusals: [number, string][] = []
 const reported: unknown[] = []
-/** Holds refusals back; null: refusals leave immediately. */
+/** Delays refusals; null if refusals are sent immediately. */
 let hold: Promise<void> | null = null
 let arrivals = 0
 const pacer: RefusalPacer = {
@@ -103,7 +103,7 @@ describe.each(HEADS)('%s', (_name, head) => {
     expect(refusals).toEqual([[405, 'METHOD_NOT_ALLOWED']])
   })
 
-  test('gets an answer for a known path', async () => {
+  test('gets a response for a known path', async () => {
     expect(await request('GET', '/livez', head)).toMatch(/^HTTP\/1\.[01] 200 /)
     expect(refusals).toEqual([])
   })
@@ -121,7 +121,7 @@ test('a refusal waits for the pacer', async () => {
   expect(arrivals).toBe(1)
 })
 
-test('a path has one spelling', async () => {
+test('a path has only one spelling', async () => {
   const plain = 'HTTP/1.1\r\nHost: x\r\nConnection: close'
   const paths = words`
     /metrics/ /nope/metrics /nope?/metrics /x/../metrics /./metrics //metrics /metrics// /%6detrics /Metrics
@@ -176,7 +176,7 @@ describe('metrics', () => {
     [{ forwarded: 'for=10.0.0.1' }, 404],
     [{ via: '1.1 proxy' }, 404],
     [{ 'x-real-ip': '10.0.0.1' }, 404],
-  ])('are for programs of this machine without a proxy: %j', async (headers, status) => {
+  ])('accept only programs on this machine without a proxy: %j', async (headers, status) => {
     expect((await fetch(`${app.url}/metrics`, { headers })).status).toBe(status)
   })
 
@@ -187,7 +187,7 @@ describe('metrics', () => {
     expect(isFromThisMachine(peer, new Headers())).toBe(expected)
   })
 
-  test.each([false, true])('are for all callers if the operator chooses so: %p', async (isOpen) => {
+  test.each([false, true])('accept all callers if the operator allows it: %p', async (isOpen) => {
     const routes = operationsRoutes({
       readiness: async () => [],
       describe: () => ({}),
@@ -200,7 +200,7 @@ describe('metrics', () => {
   })
 })
 
-test('each answer has the id of its request', async () => {
+test('each response has the id of its request', async () => {
   const ids = async (path: string) => {
     const own = await fetch(`${app.url}${path}`, { headers: { 'x-request-id': 'mine' } })
     const made = await fetch(`${app.url}${path}`)

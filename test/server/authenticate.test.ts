@@ -40,7 +40,7 @@ const issue = (kind: ApiKeyKind = 'attestation', changes: Partial<ApiKeyCredenti
 }
 const mintText = (): string => mintApiKey('attestation', 'live').text
 
-/** A store of keys. While it is held, lookups wait; each reads the key at its start. */
+/** A store of keys. While it is on hold, lookups wait. Each lookup reads the key when it starts. */
 const createStore = (...credentials: ApiKeyCredential[]) => {
   const keys = new Map(credentials.map((credential) => [credential.keyId, credential]))
   const waiting: (() => void)[] = []
@@ -85,7 +85,7 @@ const open = (dependencies: Parameters<typeof createAuthenticator>[0]) => {
   const codeOf = async (...parameters: Parameters<typeof authenticate>): Promise<ErrorCode> =>
     (await errorOf(...parameters)).code
   const keyIdOf = async (text: string) => (await authenticate(text)).keyId
-  /** The codes of invented keys, each from its own network by default. */
+  /** The error codes for invented keys, each from its own network by default. */
   const guess = (count: number, network?: string) =>
     Array.from({ length: count }, (_, at) => codeOf(mintText(), 'attestation', network ?? `198.51.100.${at}`))
   return { ...authenticator, authenticate, errorOf, codeOf, keyIdOf, guess }
@@ -105,7 +105,7 @@ const setUp = (...keys: IssuedKey[]) => {
 const REVOKED = { revokedAtSeconds: START_SECONDS }
 
 describe('a valid key', () => {
-  test('becomes a principal after one lookup, and then synchronously', async () => {
+  test('yields a principal after one lookup, and then synchronously', async () => {
     const key = issue()
     const { authenticate, store } = setUp(key)
     const first = authenticate(key.text)
@@ -188,7 +188,7 @@ describe('an unusable key', () => {
     expect(store.lookups).toBe(1)
   })
 
-  test('is refused from the second of its expiration, also from the cache', async () => {
+  test('is refused once it has expired, even if it is cached', async () => {
     const expiring = issue('attestation', { expiresAtSeconds: START_SECONDS + 10 })
     const { authenticate, codeOf, clock, store } = setUp(expiring)
     await authenticate(expiring.text)
@@ -246,7 +246,7 @@ describe('invented keys', () => {
     await Promise.all(further)
   })
 
-  test('work once they are created and the cache is invalidated', async () => {
+  test('are accepted once they are created and the cache is invalidated', async () => {
     const key = issue()
     const { codeOf, keyIdOf, change } = setUp()
     expect(await codeOf(key.text)).toBe('UNAUTHENTICATED')
@@ -394,7 +394,7 @@ describe('a change', () => {
     expect(await early).toBe(key.keyId)
   })
 
-  test('that revokes a key refuses requests whose lookup hung meanwhile', async () => {
+  test('that revokes a key refuses requests whose lookup was pending', async () => {
     const key = issue()
     const { authenticate, codeOf, store, clock, change } = setUp(key)
     store.isHeld = true
@@ -421,7 +421,7 @@ describe('a change', () => {
     expect(await codeOf(key.text)).toBe('DEPENDENCY_UNAVAILABLE')
   })
 
-  test('is unknown after the lease: keys are read from the store, except attestation keys, which wait elsewhere', async () => {
+  test('is unknown after the lease ends: keys are read from the store, except attestation keys, which wait elsewhere', async () => {
     const [identity, attestation] = [issue('identity'), issue('attestation')]
     const { authenticate, codeOf, store, clock, renewLease } = setUp(identity, attestation)
     const lookupsOf = async (key: IssuedKey): Promise<number> => {
@@ -446,7 +446,7 @@ describe('a change', () => {
     expect(await lookupsOf(identity)).toBe(0)
   })
 
-  test('of unknown extent drops the whole cache', async () => {
+  test('of unknown scope clears the whole cache', async () => {
     const keys = [issue(), issue()]
     const { authenticate, store, clear } = setUp(...keys)
     for (const { text } of keys) await authenticate(text)
@@ -456,7 +456,7 @@ describe('a change', () => {
   })
 })
 
-test('uses are recorded once per minute for accepted keys, and taken once', async () => {
+test('uses are recorded once per minute for accepted keys, and each is returned once', async () => {
   const [used, refused] = [issue(), issue('identity')]
   const { authenticate, codeOf, clock, takeUses } = setUp(used, refused)
   await authenticate(used.text)

@@ -8,7 +8,7 @@ const behind = (networks: string) => {
     clientAddress(peer, new Headers(forwarded === undefined ? {} : { 'x-forwarded-for': forwarded }))
 }
 
-test('without a trusted proxy, the address of the connection counts and the header does not', () => {
+test('without a trusted proxy, the client address is the address of the connection, and the header is ignored', () => {
   expect(behind('')('203.0.113.9', '198.51.100.1')).toBe('203.0.113.9')
   expect(behind('10.0.0.0/8')('203.0.113.9', '198.51.100.1')).toBe('203.0.113.9')
   expect(behind('')('::ffff:203.0.113.9')).toBe('203.0.113.9')
@@ -20,7 +20,7 @@ test.each<[string, string, string | undefined, string]>([
   ['not a trusted address in the client’s header', '10.0.0.1', '10.0.0.7, 203.0.113.9', '203.0.113.9'],
   ['the client of two proxies', '10.0.0.1', '198.51.100.1, 203.0.113.9, 10.2.3.4', '203.0.113.9'],
   ['a client in a trusted network', '10.0.0.1', '10.0.0.50', '10.0.0.50'],
-  ['no address left of an unreadable one', '10.0.0.1', '203.0.113.9, unknown, 10.2.3.4', '10.2.3.4'],
+  ['no address to the left of an unreadable address', '10.0.0.1', '203.0.113.9, unknown, 10.2.3.4', '10.2.3.4'],
   ['empty without a header', '10.0.0.1', undefined, ''],
   ['empty with an unreadable header', '10.0.0.1', 'unknown', ''],
   ['the client of a proxy with a mapped IPv6 address', '::ffff:10.0.0.1', '203.0.113.9', '203.0.113.9'],

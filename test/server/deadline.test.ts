@@ -37,7 +37,7 @@ describe('before the deadline', () => {
     expect(deadlines.active()).toBe(0)
   })
 
-  test('the work gets the absolute deadline', () => {
+  test('the work receives the absolute deadline', () => {
     const { deadlines, clock } = setUp()
     clock.advance(123)
     const [deadlineMs, passed] = deadlines.watch((deadline) => [deadline.deadlineMs, deadline.passed]) as unknown[]
@@ -111,7 +111,7 @@ describe('the timer', () => {
     expect(timers.delayMs()).toBe(DURATION_MS)
   })
 
-  test('is cancelled by stop(), and not set again', () => {
+  test('is canceled by stop() and not set again', () => {
     const { deadlines, timers } = setUp()
     void deadlines.watch(never)
     deadlines.stop()
@@ -127,7 +127,7 @@ describe('the timer', () => {
     expect(timers.delayMs()).toBeNull()
   })
 
-  test('keeps no reference from a finished request to later ones', async () => {
+  test('keeps no reference from a finished request to later requests', async () => {
     const { deadlines } = setUp()
     let finished: unknown
     const pending = Promise.withResolvers<void>()
@@ -141,7 +141,7 @@ describe('the timer', () => {
     expect(finished).toMatchObject({ earlier: null, later: null })
   })
 
-  test('of the system works', async () => {
+  test('of the system fires', async () => {
     const clock = { monotonicMs: () => performance.now(), unixSeconds: () => 0 }
     const deadlines = createDeadlines({ clock, durationMs: 5 })
     await expect(Promise.resolve(deadlines.watch(never))).rejects.toThrow(DeadlineExceededError)

@@ -1,4 +1,4 @@
-// The pacing of refusals: how many leave per turn of the event loop, and when the others leave.
+// The pacing of refusals: the number that is sent per turn of the event loop, and the delay of the others.
 import { expect, test } from 'bun:test'
 import { createRefusalPacer, type RefusalPacerOptions } from '../../src/server/event-loop-turns.ts'
 
@@ -21,7 +21,7 @@ const createLoop = () => {
       ends = []
       for (const callback of due) callback()
     },
-    /** Passes time in which only timers fire. */
+    /** Advances the time so that only timers fire. */
     pass: (milliseconds: number): void => {
       nowMs += milliseconds
       const due = timers.filter(({ atMs }) => atMs <= nowMs)
@@ -32,7 +32,7 @@ const createLoop = () => {
   }
 }
 
-/** A pacer, and the numbers of the refusals that left it. */
+/** A pacer, and the numbers of the refusals that it released. */
 const createTrial = (options: RefusalPacerOptions) => {
   const loop = createLoop()
   const pacer = createRefusalPacer({ ...options, ...loop })
@@ -72,7 +72,7 @@ test('each turn starts from zero', () => {
   }
 })
 
-test('a new refusal waits behind those that are leaving', async () => {
+test('a new refusal waits behind the refusals that are being released', async () => {
   const { loop, made, refuse } = createTrial({ perTurn: 1 })
   const answers = [0, 1, 2].map(refuse)
   loop.end(1)
@@ -119,7 +119,7 @@ test('the duration of a turn counts in proportion to its refused requests', () =
   expect(made).toEqual([0, 1, 2])
 })
 
-test('a refusal waits at most fifty milliseconds at a time, and a long queue leaves in parts', () => {
+test('a refusal waits at most fifty milliseconds at a time, and a long queue is released in parts', () => {
   const { loop, made, refuse } = createTrial({ perTurn: 1, share: 0.25, burstMs: 10 })
   for (let number = 0; number < 161; number++) refuse(number)
   loop.end(60_000)
@@ -128,7 +128,7 @@ test('a refusal waits at most fifty milliseconds at a time, and a long queue lea
   expect(made).toHaveLength(11)
 })
 
-test('time without refusals is not credited to the next flood', () => {
+test('time without refusals is not credited to the next burst', () => {
   const { loop, made, refuse } = createTrial({ perTurn: 1, share: 0.25, burstMs: 10 })
   loop.pass(60_000)
   refuse(0)

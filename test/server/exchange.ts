@@ -1,7 +1,7 @@
 // Raw HTTP requests, which fetch cannot send.
 import { connect } from 'node:net'
 
-/** Sends a request and returns the answer. The request must end the connection: `Connection: close`, or HTTP/1.0. */
+/** Sends a request and returns the response. The request must end the connection: `Connection: close`, or HTTP/1.0. */
 export const exchange = (port: number, sent: string): Promise<string> =>
   new Promise((resolve, reject) => {
     let answer = ''

@@ -154,7 +154,7 @@ test('the lookup of a key belongs to the client’s network, or to the organizat
   expect(lookupOwners()).toEqual(['192.0.2.7', quiet.organizationId])
 })
 
-test('latencies include verdicts and timeouts, and not refusals', async () => {
+test('latencies include verdicts and timeouts, but not refusals', async () => {
   refusal = null
   const { send } = createEndpoint(100, async () => clock.advance(1))
   await send(quiet)
@@ -176,7 +176,7 @@ describe('a request that is refused early', () => {
     expect([statuses(), errors, reported, deadlines.active()]).toEqual([[503], ['OVERLOADED'], [REFUSAL], 0])
   })
 
-  test('changes nothing: its body is unread, the limit of its key is unused, its work is not started', async () => {
+  test('has no effects: its body is unread, the limit of its key is unused, and its work is not started', async () => {
     const { send, sendRequest } = createEndpoint()
     for (let number = 0; number < 20; number++) {
       const request = requestOf(flooding.text)
@@ -203,7 +203,7 @@ describe('a request that is refused early', () => {
     }
   })
 
-  test('waits for the end of a turn with too many refusals, and admitted requests do not', async () => {
+  test('waits for the end of a turn with too many refusals, but admitted requests do not', async () => {
     const { send } = createEndpoint(1)
     // The keys are cached first.
     for (const key of [quiet, flooding]) await send(key)

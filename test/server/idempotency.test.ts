@@ -1,4 +1,5 @@
-// Idempotency keys over claims in rows and in the claim log: retries, failures, takeovers, clock steps and several nodes.
+// Idempotency keys over claims in rows and in the claim log: retries, failures, takeovers, clock steps and several
+// nodes.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createClaimTeller } from '../../src/cluster/claim-teller.ts'
 import {
@@ -194,7 +195,7 @@ describe('the header', () => {
 })
 
 describe('a retry', () => {
-  test('gets the first answer as long as the attestation is valid', async () => {
+  test('gets the first response while the attestation is valid', async () => {
     const run = guard()
     expect(await send(run, 1)).toEqual(answered(1))
     expect(await send(run, 2)).toEqual(answered(1, true))
@@ -212,7 +213,7 @@ describe('a retry', () => {
     expect(await first.answer).toEqual(answered(1))
   })
 
-  test('runs once if fifty arrive together', async () => {
+  test('runs once if fifty identical requests arrive simultaneously', async () => {
     const run = guard()
     let runs = 0
     const work = async (uuid: string) => {
@@ -227,7 +228,7 @@ describe('a retry', () => {
 
   test.each<[string, Partial<IdempotentRequest>]>([
     ['another body', { body: '{"from":"0x2"}' }],
-    ['the same body with other spaces', { body: '{"from": "0x1"}' }],
+    ['the same body with different whitespace', { body: '{"from": "0x1"}' }],
     ['another route', { route: '/v1/task' }],
     ['another boundary between route and body', { route: '/v2/attestation\n{"from"', body: ':"0x1"}' }],
   ])('with %s is refused', async (_name, changes) => {
@@ -296,7 +297,7 @@ describe('after an error', () => {
     expect(await send(run, 2)).toEqual(answered(1))
   })
 
-  test('of a full queue, the key is free, also for another request', async () => {
+  test('of a full queue, the key is free, even for a different request', async () => {
     const run = guard()
     for (const number of [1, 2]) {
       expect(await codeOf(send(run, number, {}, failWith(new QueueFullError())))).toBe('OVERLOADED')
@@ -500,7 +501,7 @@ describe.each<[string, () => Run]>([
   })
 })
 
-test('an answer in a row is repeated while its attestation can be valid, even if the clock was ahead', async () => {
+test('an answer that is stored in a row is repeated while its attestation can be valid, even if the clock was ahead', async () => {
   const run = guard(memoryOf(async () => ({ outcome: 'nothing' }), 'one'))
   expect(await send(run, 1)).toEqual(answered(1))
   temporary.clock.step(86_400)
@@ -582,7 +583,7 @@ describe('an answer in the decision log', () => {
     expect(searches).toEqual([`recent ${u(1)}`, `all ${u(1)}`])
   })
 
-  test('is not repeated for another body', async () => {
+  test('is not repeated for a different body', async () => {
     const run = open()
     await sendRecorded(run, 1)
     expect(await codeOf(sendRecorded(run, 2, { body: 'other' }))).toBe(MISMATCH)
@@ -673,7 +674,7 @@ describe('with several nodes', () => {
     expect(await send(on('one'), 4)).toEqual(answered(3, true))
   })
 
-  test('a record of a returned node is answered everywhere', async () => {
+  test('a record of a node that returned is repeated on every node', async () => {
     await codeOf(send(on('one'), 1, {}, recordAndTimeOut('one')))
     await tellerOf('one').pass()
     // The teller reports no claim whose request may still be running.
@@ -685,7 +686,7 @@ describe('with several nodes', () => {
     expect(await send(on('two'), 2)).toEqual(answered(1, true))
   })
 
-  test('the next request is new if a returned node has no record', async () => {
+  test('the next request is treated as new if a node that returned has no record', async () => {
     await abandon(on('one'), 1)
     const teller = tellerOf('one')
     await teller.pass()
@@ -749,7 +750,7 @@ describe('with several nodes', () => {
     expect(slow.signed).toEqual([])
   })
 
-  test('a dispatch that cannot be stored prevents the signature and frees the key', async () => {
+  test('a dispatch that cannot be stored prevents the signature and releases the key', async () => {
     failing = 'mark'
     const run = on('one')
     let isDispatched = false

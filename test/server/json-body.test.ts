@@ -77,7 +77,7 @@ const chunked = (...chunks: Uint8Array[]): ReadableStream =>
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 
-test('a body in tiny chunks is refused, because each chunk costs time', async () => {
+test('a body in tiny chunks is rejected, because each chunk costs processor time', async () => {
   const read = (size: number) =>
     readJsonBody(requestOf(chunked(...Array.from({ length: 1_010 }, () => bytes('x'.repeat(size)))))).catch(
       (error: unknown) => error,
@@ -153,7 +153,7 @@ describe('the size', () => {
     },
   )
 
-  test('cannot be sent twice', async () => {
+  test('cannot occur twice', async () => {
     const size = 'Content-Length: 2\r\n'
     const head = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n'
     const answer = await exchange(Number(server.port), `${head}${size}${size}Connection: close\r\n\r\n{}`)
@@ -161,7 +161,7 @@ describe('the size', () => {
     expect(answer).toContain('"code":"INVALID_REQUEST"')
   })
 
-  test('can have another limit', async () => {
+  test('can have a different limit', async () => {
     const request = () => requestOf('{}', { 'content-length': '2' })
     expect(() => readJsonBody(request(), { maxBytes: 1 })).toThrow('exceeds 1 bytes')
     expect(await readJsonBody(request(), { maxBytes: 2 })).toBe('{}')

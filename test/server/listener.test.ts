@@ -1,4 +1,4 @@
-// Paths and methods of a listener's routes, in cases that no listener of the service covers.
+// Paths and methods of a listener's routes, in cases that do not occur on the listeners of the service.
 import { afterAll, expect, test } from 'bun:test'
 import { type AnyElysia, Elysia } from 'elysia'
 import { fixedError } from '../../src/domain/errors.ts'
@@ -61,14 +61,14 @@ test.each([
   expect(await answer(method, path)).toBe(expected),
 )
 
-test('a method that Bun does not route is 405', async () => {
+test('a method that Bun does not route yields 405', async () => {
   const head = 'HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
   const received = await exchange(Number(new URL(listener.url).port), `PROPFIND /things/search ${head}`)
   expect(received).toStartWith('HTTP/1.1 405')
   expect(received).toMatch(/^allow: POST\r$/im)
 })
 
-test('an error of a route keeps its own text', async () => {
+test('an error from a route keeps its own text', async () => {
   const response = await fetch(`${listener.url}/missing`)
   expect(await response.json()).toMatchObject({ status: 404, detail: 'there is no such subject' })
 })
@@ -84,7 +84,7 @@ test.each([
   ['a route that fails', 'GET /missing', ''],
   ['a page', 'GET /page', ''],
   ['an unknown path', 'GET /nothing', ''],
-])('a connection that pipelines requests is closed before the first answer: %s', async (_, line, body) => {
+])('a connection that pipelines requests is closed before the first response: %s', async (_, line, body) => {
   const head = `${line} HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n`
   const pipelined = `${head}\r\n${body}${head}Connection: close\r\n\r\n${body}`
   expect(await exchange(Number(new URL(listener.url).port), pipelined)).toBe('')
@@ -93,7 +93,7 @@ test.each([
 const CHUNKED = 'HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n'
 
 test.each(['GET /things/one', 'POST /things/search', 'GET /missing', 'GET /page', 'POST /nothing', 'POST /refuse'])(
-  'an unread chunked body ends with the answer: %s',
+  'an unread chunked body ends with the response: %s',
   async (line) => {
     const received = await exchange(Number(new URL(listener.url).port), `${line} ${CHUNKED}`)
     expect(received).toMatch(/^HTTP\/1\.1 [24]0/)

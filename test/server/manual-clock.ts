@@ -1,4 +1,4 @@
-// Clocks and timers that only tests move.
+// Clocks and timers that only tests advance.
 import type { Clock, Timers } from '../../src/lib/time.ts'
 
 export interface ManualClock extends Clock {

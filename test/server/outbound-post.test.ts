@@ -1,5 +1,5 @@
-// A POST to a URL of a customer: forbidden addresses, and receivers that are slow, endless, redirecting or impersonated.
-// The guard is that of the service.
+// A POST to a customer's URL: forbidden addresses, and receivers that are slow, endless, redirecting or impersonated.
+// The test uses the guard of the service.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Reach } from '../../src/domain/list.ts'
 import { createGuardedLookup, parseReachableUrl } from '../../src/facts/reachable.ts'
@@ -7,7 +7,7 @@ import { createOutboundPost, OutboundFailedError, type OutboundPostOptions } fro
 import { TEST_CERTIFICATE, TEST_CERTIFICATE_KEY } from '../facts/test-certificate.ts'
 
 const received: { readonly path: string; readonly host: string | null; readonly body: string }[] = []
-/** Resolves when a client of `/endless` hangs up. */
+/** Resolves when a client of `/endless` disconnects. */
 const hungUp = Promise.withResolvers<void>()
 
 const answer = async (request: Request): Promise<Response> => {
@@ -99,7 +99,7 @@ describe('a POST', () => {
     expect(received.slice(before).map(({ path }) => path)).toEqual(['/redirect'])
   })
 
-  test('returns Retry-After of a busy receiver if it is in seconds', async () => {
+  test('returns the Retry-After of a busy receiver if it is in seconds', async () => {
     expect(await postTo(local('/busy'))).toEqual({ status: 503, retryAfterSeconds: 120 })
     expect(await postTo(local('/busy-until'))).toEqual({ status: 429, retryAfterSeconds: null })
   })
@@ -108,12 +108,12 @@ describe('a POST', () => {
     expect(await failure(postTo(local(path), 'loopback', { timeoutMs: 100 }))).toBe('the request timed out')
   })
 
-  test('limits the size of the answer, and hangs up', async () => {
+  test('limits the size of the response, and disconnects', async () => {
     expect((await postTo(local('/endless'), 'loopback', { answerBytesMax: 100_000 })).status).toBe(200)
     await hungUp.promise
   })
 
-  test('hangs up on an endless answer in tiny chunks', async () => {
+  test('disconnects from an endless response in tiny chunks', async () => {
     const answer = `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${'1\r\n#\r\n'.repeat(3_000)}`
     const socket = { data: (client: Bun.Socket) => void client.write(answer) }
     using receiver = Bun.listen({ hostname: '127.0.0.1', port: 0, socket })
@@ -149,7 +149,7 @@ describe('a POST is not sent to', () => {
     expect(await failure(attempt)).toBe('the URL resolves to an address that is not allowed')
   })
 
-  test('an address other than the checked one: a name is resolved once', async () => {
+  test('an address other than the checked address: a name is resolved only once', async () => {
     let lookups = 0
     const resolve = () => {
       lookups += 1

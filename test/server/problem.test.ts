@@ -19,7 +19,7 @@ import { SECURITY_HEADERS } from '../../src/server/security-headers.ts'
 const CODES = Object.keys(ERRORS) as ErrorCode[]
 
 describe('a problem', () => {
-  test('has every field, with its text in three fields', async () => {
+  test('has every field, and its text in three fields', async () => {
     const response = problemResponse(new FieldMissingError('from'), 'trade-42')
     const text = 'Missing required field: from'
     expect(response.status).toBe(400)
@@ -126,7 +126,7 @@ describe('an unexpected error', () => {
     expect(await problemResponse(error, 'r').text()).not.toContain('hunter2')
   })
 
-  test('is reported with the trace of the caller', () => {
+  test('is reported with the trace id of the caller', () => {
     const traces: unknown[] = []
     const requestHeaders = new Headers({ traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' })
     problemResponse(new Error('x'), 'r', { requestHeaders, report: (_error, _id, traceId) => traces.push(traceId) })
@@ -172,7 +172,7 @@ describe('a success', () => {
     expect(await response.text()).toBe('{"a":1}')
   })
 
-  test('has the rate limit, the replay and another status', () => {
+  test('can have rate-limit headers, a replay header and another status', () => {
     const rateLimit = { requestsPerSecond: 1_000, limit: 2_000, remaining: 1_999, resetSeconds: 1 }
     const { status, headers } = jsonResponse('{}', 'r', { status: 201, replayed: true, rateLimit })
     expect(status).toBe(201)

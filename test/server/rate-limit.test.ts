@@ -23,7 +23,7 @@ const attempt = (take: () => RateLimitState | null): RateLimitState | RateExceed
 }
 
 describe('the rate limit', () => {
-  test('has no state for a key without a limit', () => {
+  test('keeps no state for a key without a limit', () => {
     expect(setUp().limiter.take({ keyId: 'key', rateLimit: null })).toBeNull()
   })
 
@@ -59,7 +59,7 @@ describe('the rate limit', () => {
     expect(limiter.takeSome(key, 1)).toMatchObject({ granted: 1, refusal: null })
   })
 
-  test('adds up parts of a token', () => {
+  test('accumulates fractions of a token', () => {
     const { clock, limiter } = setUp()
     const key = principal(1, 1)
     limiter.take(key)

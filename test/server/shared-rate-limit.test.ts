@@ -1,4 +1,4 @@
-// The rate limit of a key that several processes share: its accuracy, its exchanges, and a missing store.
+// The rate limit of a key that several processes share: its accuracy, its exchanges, and an unavailable store.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createSharedTime } from '../../src/cluster/live-processes.ts'
 import { RateExceededError } from '../../src/server/rate-limit.ts'
@@ -214,7 +214,7 @@ describeStores((open, dialect) => {
     expect(await run(deployment, 2, [400, 400])).toMatchObject({ refused: 0 })
   })
 
-  test('spending during a late answer is paid back', async () => {
+  test('spending during a late response is settled afterwards', async () => {
     const limit = { requestsPerSecond: 100, burst: 100 }
     const deployment = await deploy(3)
     const before = await run(deployment, 1, [300, 300, 300], limit)
@@ -228,7 +228,7 @@ describeStores((open, dialect) => {
     expect(granted / (limit.burst + limit.requestsPerSecond * 6)).toBeWithin(0.9, 1.02)
   })
 
-  test('headers report the tokens of all processes, and a refusal when to retry', async () => {
+  test('headers report the tokens of all processes, and a refusal contains the time of the next attempt', async () => {
     const deployment = await deploy(2)
     await run(deployment, 1, [10, 10])
     const [first] = deployment.limiters
@@ -303,7 +303,7 @@ describeStores((open, dialect) => {
     for (const other of others) expect(await request(other, 1)).toBe(false)
   })
 
-  test('many tokens wait for one exchange, also if the store is unavailable', async () => {
+  test('requests for many tokens wait for one exchange, even if the store is unavailable', async () => {
     const deployment = await deploy(6)
     const [first] = deployment.limiters
     const principal = { keyId: KEY, rateLimit: settings }

@@ -45,7 +45,7 @@ describe('a signature', () => {
     )
   })
 
-  test('does not verify another body, id or time', () => {
+  test('does not verify with a different body, id or time', () => {
     fc.assert(
       fc.property(fc.nat(EXAMPLE.message.body.length - 1), fc.nat(93), (at, code) => {
         const character = String.fromCharCode(33 + code)
@@ -69,7 +69,7 @@ describe('a signature', () => {
     refused(() => verify(headersOf({}, [new Uint8Array(32)]), undefined, NOW, []))
   })
 
-  test('verifies with one of two secrets on either side', () => {
+  test('verifies if one of two signatures matches one of two secrets', () => {
     expect(verify(headersOf({}, [OTHER, EXAMPLE.secret])).id).toBeTruthy()
     expect(verify(headersOf(), undefined, NOW, [OTHER, EXAMPLE.secret]).id).toBeTruthy()
     refused(() => verify(headersOf({}, [OTHER])))
@@ -81,9 +81,9 @@ describe('a signature', () => {
     ['a missing signature', { 'webhook-signature': null }],
     ['a dot in the id', { 'webhook-id': `${EXAMPLE.message.id}.x` }],
     ['a long id', { 'webhook-id': 'x'.repeat(129) }],
-    ['a word as time', { 'webhook-timestamp': 'now' }],
+    ['a word as the time', { 'webhook-timestamp': 'now' }],
     ['a fraction in the time', { 'webhook-timestamp': `${NOW}.0` }],
-    ['a zero before the time', { 'webhook-timestamp': `0${NOW}` }],
+    ['a leading zero in the time', { 'webhook-timestamp': `0${NOW}` }],
     ['a long time', { 'webhook-timestamp': '9'.repeat(40) }],
     ['another version', { 'webhook-signature': EXAMPLE.signature.replace('v1', 'v1a') }],
     ['a missing version', { 'webhook-signature': EXAMPLE.signature.slice(3) }],
