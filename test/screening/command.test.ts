@@ -1,4 +1,4 @@
-// `countersign screening`, over a store of the test's own.
+// `countersign screening`, with a temporary store.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -46,7 +46,7 @@ const linesOf = (text: string): readonly Record<string, unknown>[] =>
 const importOwn = (name = 'mine', text = OWN) => run('import', name, file('own.csv', text), '--format', 'csv')
 
 describe('countersign screening', () => {
-  test('fills a list and compares the people of a file with it, one line each', async () => {
+  test('fills a list and compares the people in a file with it, one line per person', async () => {
     expect((await importOwn()).code).toBe(0)
     const names = file(
       'names.csv',
@@ -68,7 +68,7 @@ describe('countersign screening', () => {
     })
   })
 
-  test('tells hits above the threshold of the organization only', async () => {
+  test('prints only hits at or above the organization’s threshold', async () => {
     await importOwn()
     const names = file('near.csv', 'id,name\n1,Ivan Promerof\n')
     const hitsOf = async (...more: string[]) =>
@@ -82,7 +82,7 @@ describe('countersign screening', () => {
     expect(await hitsOf('--threshold', '70')).toHaveLength(1)
   })
 
-  test('a known list has its format, and what is not the whole of it is refused', async () => {
+  test('a known list has its own format, and an incomplete file is rejected', async () => {
     const { code, stderr } = await run('import', 'un-sc', UN)
     expect([code, stderr]).toEqual([1, 'un-sc: the file has 7 entries, but the complete list has at least 500\n'])
     expect(await temporary.store.screeningLists.list()).toEqual([])
@@ -95,7 +95,7 @@ describe('countersign screening', () => {
     })
   })
 
-  test('an import is in the audit log with what it read, and what is refused is not', async () => {
+  test('an import is recorded in the audit log with its counts, and a rejected file is not', async () => {
     expect((await importOwn()).code).toBe(0)
     expect((await importOwn('mine', 'id,kind,name\n')).code).toBe(1)
     const { items } = await temporary.store.audit.page({ actionPrefix: 'screening.' }, { after: null, limit: 10 })
@@ -112,7 +112,7 @@ describe('countersign screening', () => {
     ])
   })
 
-  test('leaves the wallets that a list names to the service, which shares them', async () => {
+  test('leaves the sharing of a list’s wallets to the service', async () => {
     const files = ['sdn.csv', 'alt.csv', 'add.csv'].map((name) => join(DATA, name))
     const { code, stdout } = await run('import', 'cut-sdn', ...files, '--format', 'ofac-csv')
     expect(code).toBe(0)
@@ -122,7 +122,7 @@ describe('countersign screening', () => {
     expect(stdout).toContain(` wallet addresses (${shared?.entryCount} on EVM or Solana), SHA-256 `)
   })
 
-  test('refuses the name of a list that people keep', async () => {
+  test('rejects the name of a list that people maintain', async () => {
     await temporary.store.lists.create({ owner: null, name: 'blocked_by_us' })
     const refused = await importOwn('blocked-by-us')
     expect(refused.code).not.toBe(0)
@@ -130,7 +130,7 @@ describe('countersign screening', () => {
     expect(await temporary.store.screeningLists.list()).toEqual([])
   })
 
-  test('is switched on by name, with a publisher’s address, and off', async () => {
+  test('enables a list by name, with a publisher’s URL, and disables it', async () => {
     expect((await run('enable', 'eu-fsf')).code).toBe(0)
     const list = await temporary.store.screeningLists.find('eu-fsf')
     expect(list?.urls[0]).toStartWith('https://webgate.ec.europa.eu/')
@@ -162,7 +162,7 @@ describe('countersign screening', () => {
     expect(await temporary.store.screeningLists.list()).toEqual([])
   })
 
-  test('shows and changes what is a hit, by the operation of the admin API', async () => {
+  test('shows and changes the settings of hits with the operation of the admin API', async () => {
     const settings = async (given = '') => {
       const words = given === '' ? ['show'] : ['update', ...given.split(' ')]
       const { code, stdout, stderr } = await run(words[0] ?? '', ...words.slice(1), '--json')
@@ -197,7 +197,7 @@ describe('countersign screening', () => {
     expect(await settings('--no-screeners-again')).toMatchObject({ screeners_again: false })
   })
 
-  test('warns where the aliases of an OFAC list are missing', async () => {
+  test('warns if the aliases of an OFAC list are missing', async () => {
     const row = (...columns: readonly string[]): string => `${columns.join(',')}\n`
     const people = file('sdn.csv', row('1', '"PRIMEROV, Ivan"', 'individual', ...Array<string>(9).fill('-0-')))
     const aliases = file('alt.csv', row('1', '11', 'aka', '"PRYMEROV, Iwan"', '-0-'))

@@ -1,4 +1,4 @@
-// The published formats and an operator's own, and what is refused as no list.
+// The published formats, the format of operators' lists, and files that are rejected.
 import { describe, expect, test } from 'bun:test'
 import { csvRows, ScreeningListInvalidError } from '../../src/modules/screening/formats/csv-rows.ts'
 import { packEntries, unpackEntries } from '../../src/modules/screening/formats/entry-lines.ts'
@@ -36,14 +36,14 @@ describe('published formats', () => {
     ['within a word', WALLETS.indexOf('ccc')],
     ['before a space', WALLETS.indexOf(' DDD')],
     ['behind a space', WALLETS.indexOf('DDD')],
-  ])("OFAC's remarks are read whole if they are cut %s", (_where, at) => {
+  ])("OFAC's remarks are completed from the comments if they are cut %s", (_where, at) => {
     const whole = `${'x'.repeat(998 - at)}; ${WALLETS}`
     const files = [remarksOf(whole.slice(0, 1_000)), utf8(''), utf8(''), rest('1', whole.slice(1_000))]
     const [entry] = readScreeningList('ofac-csv', files, ANY)
     expect(entry).toMatchObject({ wallets: ['0xaaa', '0xcccccc', '0xeee'], names: ['Ivan PRIMEROV', 'SECOND NAME'] })
   })
 
-  test("OFAC's remarks of exactly the length of a cut are complete if the comments have no rest", () => {
+  test("OFAC's remarks of exactly the maximum length are complete if the comments contain no continuation", () => {
     const files = [remarksOf(`${CUT.slice(0, -1)}.`), utf8(''), utf8(''), utf8('\u001a')]
     expect(readScreeningList('ofac-csv', files, ANY)).toHaveLength(1)
   })
@@ -68,7 +68,7 @@ describe('published formats', () => {
     ])
   })
 
-  test("aliases in one element of the Security Council's XML are names of their own", () => {
+  test("aliases in one element of the Security Council's XML are separate names", () => {
     const xml = `<CONSOLIDATED_LIST><INDIVIDUALS><INDIVIDUAL><REFERENCE_NUMBER>X1</REFERENCE_NUMBER>
       <FIRST_NAME>Ivan</FIRST_NAME><SECOND_NAME>Primerov</SECOND_NAME><INDIVIDUAL_ALIAS>
       <ALIAS_NAME>Vanya One; Vanya Two ;</ALIAS_NAME></INDIVIDUAL_ALIAS></INDIVIDUAL></INDIVIDUALS></CONSOLIDATED_LIST>`
@@ -99,7 +99,7 @@ describe('published formats', () => {
     expect(ship?.kind).toBe('vessel')
   })
 
-  describe('a list of an operator’s own', () => {
+  describe('an operator’s own list', () => {
     const entity = {
       id: 'p1',
       schema: 'Person',
@@ -117,12 +117,12 @@ describe('published formats', () => {
         listed('p1', ['Ivan Primerov', 'Vanya'], { birthDates: ['1966'], countries: ['RU'] }),
       ])
     })
-    test('has its empty rows left out', () => {
+    test('is read without its empty rows', () => {
       expect([...csvRows('one\n\n""\ntwo\n,\n')]).toEqual([['one'], ['two'], ['', '']])
     })
   })
 
-  test('wallets in FollowTheMoney: of their holders, nested in them, or alone', () => {
+  test('can contain wallets in FollowTheMoney: linked to holders, nested in them, or alone', () => {
     const person = (id: string, properties: object = {}) => {
       return { id, schema: 'Person', caption: `Ivan ${id}rimerov`, properties }
     }
@@ -144,7 +144,7 @@ describe('published formats', () => {
       ['q', 1, ['0x05', '0x02', '0x00']],
       ['w3', 0, ['0x03']],
     ])
-    // A list of wallets alone.
+    // A list that contains only wallets.
     expect(read(entities.filter(({ id }) => id === 'w3'))).toEqual([['w3', 0, ['0x03']]])
   })
 
@@ -166,7 +166,7 @@ describe('published formats', () => {
     ['Atlantis', null],
   ])('a country: %s', (text, code) => expect(countryCodeOf(text)).toBe(code))
 
-  test('entries are packed and come back as they were, and the same entries have the same hash', () => {
+  test('packed entries are unpacked without changes, and equal entries have equal hashes', () => {
     const entries = readScreeningList('ofac-csv', OFAC, ANY)
     const packed = packEntries(entries)
     expect([...unpackEntries(packed.bytes)]).toEqual([...entries])

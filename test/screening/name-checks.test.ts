@@ -1,5 +1,5 @@
-// The names of a session compared with a list: the typed name and the name in the document. Whatever the document check
-// accepts for a listed name is found or does not pass.
+// The names of a session compared with a list: the typed name and the name in the document. Every name that the
+// document check accepts for a listed name is found or does not pass.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Zone } from '../../src/domain/document-zone.ts'
@@ -53,15 +53,15 @@ describe('the name in a document', () => {
     expect((await checkOf('Anna Schmidt', ZONE))?.outcome).toBe('passed')
   })
 
-  test('is a hit of the list as it was enabled', async () => {
+  test('is a hit for the enabled period of the list', async () => {
     expect((await checkOf('Nicolas Maduro Moros'))?.hits).toMatchObject([{ list: 'own', listing: 'own 1' }])
   })
 
-  test('is compared for each document', async () => {
+  test('is compared for every document', async () => {
     expect(await subjectsFound('Anna Schmidt', ZONE, maduro)).toEqual(['Nicolas MADURO MOROS as document 2'])
   })
 
-  test('has the date that may lower its score, which isn’t part of what a decision covers', async () => {
+  test('has the date that can lower its score, which isn’t part of the basis of a decision', async () => {
     const subjects = subjectsOf('kyc', { fullName: 'Anna Schmidt', birthDate: '1990-01-01' }, [ZONE])
     expect(subjects.map(({ subject }) => subject.isFromDocument)).toEqual([undefined, true])
     const check = await checkOf('Nicolas Maduro Moros', maduro)
@@ -70,12 +70,12 @@ describe('the name in a document', () => {
     expect([...bases, ...(check?.subjects ?? [])].join()).not.toContain('isFromDocument')
   })
 
-  test('is not done where the zone leaves out its end', async () => {
+  test('is not compared if the zone cuts off its end', async () => {
     const check = await checkOf('Anna Schmidt', { ...ZONE, namesCut: true })
     expect(check).toMatchObject({ outcome: 'not-done', detail: { problem: expect.stringMatching(/zone/) } })
   })
 
-  test('is compared without what the zone writes for marks', () => {
+  test('is compared without the zone’s transliteration of diacritics', () => {
     expect(nameOfZone({ surname: 'PENXXA', givenNames: 'JUXXRGEN' })).toBe('JURGEN PENA')
   })
 })
@@ -102,7 +102,7 @@ const BOXED_A = 0x1f150
 const boxed = (word: string): string =>
   word.toUpperCase().replaceAll(/[A-Z]/g, (letter) => String.fromCodePoint(BOXED_A + letter.charCodeAt(0) - 65))
 const ADDED = ['Perez', '金', '🅰', 'Qqx', '1970']
-/** Ways to write the same name otherwise. */
+/** Other ways to write the same name. */
 const WAYS: readonly ((words: readonly string[], at: number) => readonly string[])[] = [
   (words) => words,
   (words) => words.toReversed(),
@@ -137,13 +137,13 @@ type Way = (typeof WAYS)[number]
 
 const rewrite = (name: string, ways: readonly (readonly [Way, number])[]): string =>
   ways.reduce<readonly string[]>((words, [way, at]) => way(words, at), name.split(/[ -]/)).join(' ')
-/** Found, or not passed. */
+/** Whether the name is found, or does not pass. */
 const isCaught = async (name: string, typed: string, ...zones: readonly Zone[]): Promise<boolean> => {
   const check = await checkOf(typed, ...zones)
   return check?.outcome !== 'passed' || check.hits?.some(({ entry }) => LISTED[Number(entry)] === name) === true
 }
 
-test('whatever the document check accepts for a listed name is found, or is not passed', async () => {
+test('every name that the document check accepts for a listed name is found or does not pass', async () => {
   let accepted = 0
   await fc.assert(
     fc.asyncProperty(
@@ -163,7 +163,7 @@ test('whatever the document check accepts for a listed name is found, or is not 
   expect(accepted).toBeGreaterThan(200)
 })
 
-test('all letters of a listed name, in its words or in others, are found without a document, or are not passed', async () => {
+test('the letters of a listed name, however they are split into words, are found without a document or do not pass', async () => {
   const names = LISTED.filter((name) => name.includes(' '))
   const way = fc.constantFrom(...WAYS.filter((_, at) => ![7, 13].includes(at)))
   const ways = fc.array(fc.tuple(way, fc.nat({ max: 9 })), { maxLength: 1 })
@@ -176,7 +176,7 @@ test('all letters of a listed name, in its words or in others, are found without
   )
 })
 
-/** A listed name, and its spelling in an alphabet that screening reads. */
+/** A listed name, and its spelling in a script that screening can read. */
 const SPELLED = [
   ['Nicolas MADURO MOROS', 'Nicolas Maduro Moros'],
   ['Jürgen GROẞ MÜLLER', 'Jürgen Groß Müller'],

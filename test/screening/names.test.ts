@@ -1,4 +1,4 @@
-// Names compared with a list: which are found, what narrows, and which have a problem.
+// Names compared with a list: hits, effects of dates and countries, and names with a problem.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { DEFAULT_THRESHOLD } from '../../src/domain/screening-hit.ts'
@@ -54,27 +54,27 @@ describe('names that are found', () => {
     ['Ferd1nand Mart1nez Suarez', '9', 'digits for letters'],
     ['6a2prom', '6', 'other digits for letters'],
     ['FerdinandMartinezSuarez', '9', 'all written together'],
-    ['Suarez-FerdinandMartinez', '9', 'together, in another order'],
+    ['Suarez-FerdinandMartinez', '9', 'written as one word, in another order'],
     ['Fer dinand Mart inez Sua rez', '9', 'written apart'],
-    ['FerdinandMartinezSuarez Perez', '9', 'together, and a word next to it'],
-    ['Perez FerdinandMartinez Suarez', '9', 'two together, and a word next to it'],
-    ['FerdinandMartinezSuarezOyelaran', '9', 'together with another word'],
-    ['Fer di nand Mar ti nez Su su arez', '9', 'apart, with a part again'],
-    ['Fer dinandMart inezSua rez Oyelaran', '9', 'together and apart, and a word next to it'],
-    ['FerdinandMartinezSuarez 金', '9', 'together, next to another script'],
-    ['Фердинанд MartinezSuarez', '9', 'two together, next to another script'],
-    ['ХоѕеРОРЕЅСО', '11', 'Cyrillic letters that look Latin, together'],
-    ['SergeiViktorovichLavrov1950', '2', 'together with a number'],
-    ['HomsRefinery Comp any', '7', 'of a company, together and apart'],
-    ['Ho ms Refi nery Company', '7', 'of a company, apart'],
-    [`${'Ferdinand '.repeat(16)}Martinez Suarez`, '9', 'a word again and again'],
+    ['FerdinandMartinezSuarez Perez', '9', 'written as one word, with an added word'],
+    ['Perez FerdinandMartinez Suarez', '9', 'two words written as one, with an added word'],
+    ['FerdinandMartinezSuarezOyelaran', '9', 'joined with another word'],
+    ['Fer di nand Mar ti nez Su su arez', '9', 'split, with one part repeated'],
+    ['Fer dinandMart inezSua rez Oyelaran', '9', 'joined and split, with an added word'],
+    ['FerdinandMartinezSuarez 金', '9', 'written as one word, next to another script'],
+    ['Фердинанд MartinezSuarez', '9', 'two words written as one, next to another script'],
+    ['ХоѕеРОРЕЅСО', '11', 'Cyrillic letters that look Latin, written as one word'],
+    ['SergeiViktorovichLavrov1950', '2', 'joined with a number'],
+    ['HomsRefinery Comp any', '7', 'a company name with joined and split words'],
+    ['Ho ms Refi nery Company', '7', 'a company name with split words'],
+    [`${'Ferdinand '.repeat(16)}Martinez Suarez`, '9', 'a repeated word'],
     ['Ferdinand Martinez Suarez Juan Luis Carlos Pedro', '9', 'words added'],
-    ['Said Akmanov Perez Garcia', '13', 'a name that sounds like a title, and words added'],
-    ['Mullah Krekari Perez Garcia', '14', 'a title and one name, and words added'],
+    ['Said Akmanov Perez Garcia', '13', 'a name that sounds like a title, with added words'],
+    ['Mullah Krekari Perez Garcia', '14', 'a title and one name, with added words'],
     ['Mulla Krekari Perez Garcia', '14', 'another spelling of the title'],
-    ['El Ingeniero Perez Garcia', '15', 'a particle and one name, and words added'],
+    ['El Ingeniero Perez Garcia', '15', 'a particle and one name, with added words'],
     ['Sirhan SIRHAN', '10', 'a listed word twice'],
-    ['Sirhan Sirhan Sirhan', '10', 'a listed word again and again'],
+    ['Sirhan Sirhan Sirhan', '10', 'a repeated listed word'],
     ['Хоѕе РОРЕЅСО', '11', 'Cyrillic letters that look Latin'],
   ])('%s is %s (%s)', (name, id) => expect(hitsOf({ name }).map((hit) => hit.entry)).toContain(id))
 
@@ -122,7 +122,7 @@ describe('a name among the commonest words of a list', () => {
 
   test('is found', () => expect(screen(`Primerov ${COMMON.join(' ')}`).hits.map((hit) => hit.entry)).toContain('own'))
 
-  test('has a problem if its ways to be read take too much work', () => {
+  test('has a problem if its readings take too much work', () => {
     const pairs = COMMON.flatMap((first) => COMMON.map((second) => `${first} ${second}`))
     const costly = screeningOfNames(Array.from({ length: 10 }, () => pairs).flat())
     const problemOf = (name: string) => costly.screen({ name, kind: 'person' }, 100).problem
@@ -130,7 +130,7 @@ describe('a name among the commonest words of a list', () => {
     expect(problemOf(`${COMMON.join(' ')} ابتثجحخدذرزسشصضط طظغفقكلمنهويابتث`)).toBe('too-many-ways')
   })
 
-  test('has a problem if more are found than are shown', () => {
+  test('has a problem if more entries are found than can be shown', () => {
     const screenAlike = (count: number) =>
       screeningOfNames(Array<string>(count).fill('Abbas Primerov')).screen(
         { name: 'Abbas Primerov' },
@@ -145,7 +145,7 @@ describe('a name among the commonest words of a list', () => {
 describe('what narrows', () => {
   const scoreOf = (subject: ScreenedSubject): number => screening.screen(subject, 1).hits[0]?.score ?? 0
 
-  test('a listed date of birth lifts, another one of a document lowers, and each part is shown', () => {
+  test('a listed date of birth raises the score, a different date in a document lowers it, and each part is shown', () => {
     const name = 'Sergej Lavrow'
     const bare = scoreOf({ name })
     expect(scoreOf({ name, birthDate: '1950-03-21' })).toBeGreaterThan(bare)
@@ -161,7 +161,7 @@ describe('what narrows', () => {
   })
 
   test.each(['Sergei Lavrow', 'Sergey T Viktorovich Lavrov', 'Usama bin Laden Perez'])(
-    'another date and country that were typed lower nothing: %s',
+    'a different typed date or country does not lower the score: %s',
     (name) => {
       const [bare] = hitsOf({ name })
       const [hit] = hitsOf({ name, birthDate: '1991-01-01', country: 'FR' })
@@ -173,35 +173,35 @@ describe('what narrows', () => {
     },
   )
 
-  test('an exact name stays a hit whatever the date says: lists are wrong in dates', () => {
+  test('an exact name stays a hit with any date, because dates in lists can be wrong', () => {
     const other = { birthDate: '1991-01-01', country: 'FR', isFromDocument: true }
     expect(hitsOf({ name: 'Sergei Lavrov', ...other })).toHaveLength(1)
   })
 
-  test('between two approximate years', () => {
+  test('a range of two approximate years is compared', () => {
     const [hit] = hitsOf({ name: 'Kim Jong Un', birthDate: '1983-01-08' })
     expect(hit?.why[1]).toMatchObject({ part: 'birth_date', points: 2 })
   })
 
   test.each(['Sergei Lavrov', 'Sergei Lavrov LLC', 'SergeiLavrov Ltd', 'S e r g e i L a v r o v'])(
-    'a company is also looked for among people: %s',
+    'a company name is also compared with people: %s',
     (name) => {
       expect(hitsOf({ name, kind: 'organization' }).map((hit) => hit.entry)).toEqual(['2'])
     },
   )
 
-  test('a person is not looked for among companies', () => {
+  test('a person’s name is not compared with companies', () => {
     expect(hitsOf({ name: 'Gazprom', kind: 'person' })).toEqual([])
     expect(hitsOf({ name: 'Gazprom OAO', birthDate: '1950-01-01' })).toEqual([])
   })
 
-  test('nothing that was asked is in a hit', () => {
+  test('a hit does not contain the query', () => {
     const told = JSON.stringify(hitsOf({ name: 'Segrej Lavrov', birthDate: '1951-12-30', country: 'FR' }))
     expect(told).not.toMatch(/[Ss]egrej|1951|FR/)
   })
 })
 
-describe('names that cannot be compared in full have a problem, whatever is found', () => {
+describe('names that cannot be compared completely have a problem, even if an entry is found', () => {
   test.each([
     ['Nicolas M@duro', 'disguised'],
     ['Nісоlаs Mаdurо', 'disguised'],
@@ -286,13 +286,13 @@ describe('names that cannot be compared in full have a problem, whatever is foun
   })
 })
 
-describe('a likeness of 100', () => {
+describe('a similarity of 100', () => {
   const exact = { name: 'Mary Somerville', birthDate: '1970-01-01', country: 'GB' }
-  test('has the same name', () => {
+  test('means an equal name', () => {
     expect(hitsOf(exact)[0]).toMatchObject({ score: 100, why: [{ points: 100 }, {}, {}] })
   })
   test.each(['Mary Somervile', 'Mari Somerville', 'Dr Mary Somerville', 'Mary Somerville Ann'])(
-    'has no other name: %s',
+    'excludes a different name: %s',
     (name) => {
       const [hit] = hitsOf({ ...exact, name })
       expect(hit?.entry).toBe('12')
@@ -313,7 +313,7 @@ describe('texts without a name', () => {
     expect(screening.screen({ name }, DEFAULT_THRESHOLD)).toEqual({ hits: [], problem })
   })
 
-  test('one sign of Han is a name', () => expect(readName('王', 'person').problem).toBeNull())
+  test('a single Han character is a name', () => expect(readName('王', 'person').problem).toBeNull())
 
   test('has a problem from the first word, letter or character over a limit', () => {
     const syllables = [...'bcdfghjklmnprstvz'].map((letter, at) => `${letter}a${'ktnrl'[at % 5]}o`)
@@ -339,7 +339,7 @@ describe('texts without a name', () => {
     expect(names.screen({ name }, DEFAULT_THRESHOLD).hits.length > 0).toBe(isFound)
   })
 
-  test('any text gets an answer, and no name has more than a few words', () => {
+  test('any text gets a result, and no name has more than a few words', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: NAME_LENGTH_MAX + 10 }), (name) => {
         const { hits } = screening.screen({ name }, DEFAULT_THRESHOLD)
@@ -367,7 +367,7 @@ describe('edit distance', () => {
     return rows[left.length]![right.length]!
   }
 
-  test('is the same as by the table, up to 32 letters', () => {
+  test('equals the distance of the table algorithm for up to 32 letters', () => {
     const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 32 })
     fc.assert(
       fc.property(word, word, (left, right) => {

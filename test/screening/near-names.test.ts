@@ -1,4 +1,5 @@
-// Listed names that resemble those of an organization's sessions, by the real comparison over lists and fields of the test.
+// Listed names that resemble those of an organization's sessions, found by the real comparison with test lists and
+// fields.
 import { expect, test } from 'bun:test'
 import type { Session, SessionStatus } from '../../src/domain/session.ts'
 import type { EvidenceFields } from '../../src/identity/evidence-types.ts'
@@ -10,7 +11,7 @@ import { listed, screenerOf, screeningOf } from './support.ts'
 
 type Dependencies = Parameters<typeof createNearNames>[0]
 
-/** @param stuckAt number of the question that has no answer before the process ends */
+/** @param stuckAt number of the query that is unanswered when the process ends */
 const open = (fields: Readonly<Record<string, EvidenceFields | Error>>, hasLists = true, stuckAt = 0) => {
   const asked: number[] = []
   let closed = 0
@@ -66,7 +67,7 @@ const open = (fields: Readonly<Record<string, EvidenceFields | Error>>, hasLists
   return { nearNames, started, asked, closed: () => closed }
 }
 
-test('are found down to the score that is asked for, the highest first, and organizations take turns', async () => {
+test('are found down to the requested score, highest first, and organizations take turns', async () => {
   const { nearNames, started, asked, closed } = open({
     submitted1: { fullName: 'Ivan Primeroff' },
     submitted2: {},
@@ -103,7 +104,7 @@ test('are found down to the score that is asked for, the highest first, and orga
   expect([asked, closed()]).toEqual([[70, 70, 70], 3])
 })
 
-test('end with their request, also while a name is compared, and leave the place to others', async () => {
+test('end with their request, even while a name is compared, and free their slot', async () => {
   const fields = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`submitted${at}`, { fullName: 'Ivan' }]))
   const { nearNames, started, asked } = open(fields, true, 2)
   const request = new AbortController()
@@ -115,7 +116,7 @@ test('end with their request, also while a name is compared, and leave the place
   expect(await nearNames('beta', 70)).toMatchObject({ sessions: 30 })
 })
 
-test('are not looked for without a list', async () => {
+test('are not searched without a list', async () => {
   const { nearNames, asked } = open({ submitted1: { fullName: 'Ivan Primerov' } }, false)
   expect(await nearNames('alpha', 70)).toBeNull()
   expect(asked).toEqual([])

@@ -1,5 +1,5 @@
-// An external decider completes a session only after its comparison with the present lists and settings, and only if all
-// wallets that are linked to it were compared, including disconnected ones.
+// An external decider completes a session only after its comparison with the current lists and settings. All linked
+// wallets, including disconnected ones, must have been compared.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { WalletAddress } from '../../src/domain/address.ts'
 import { addressKey } from '../../src/domain/address-key.ts'
@@ -28,7 +28,7 @@ const NAME = 'Anna Schmidt'
 let identity: TestIdentity
 let names: string[] = []
 let memo = 'fraud'
-/** Address lists in memory, which follow the store only when read. */
+/** Address lists in memory, which are updated from the store only when they are read. */
 let memory: Parameters<typeof createWalletChecks>[0]['lists'] = () => []
 
 beforeAll(async () => {
@@ -129,7 +129,7 @@ const disconnect = async (wallet: WalletAddress): Promise<void> => {
   await identity.store.sessionWallets.remove({ organizationId, sessionId, walletId, actor: 'person' })
 }
 
-/** Submits another session, whose checks are made. */
+/** Submits another session and makes its checks. */
 const submitOther = async (id: string): Promise<void> => {
   await identity.move(organizationId, id, 'submitted')
   await runChecks()
@@ -166,7 +166,7 @@ beforeEach(async () => {
 })
 
 describe('an external decider', () => {
-  test('completes a session that was compared with the present lists', async () => {
+  test('completes a session that was compared with the current lists', async () => {
     expect(await decide()).toBe('completed')
   })
 
@@ -203,7 +203,7 @@ describe('an external decider', () => {
     expect(await decide()).toBe('completed')
   })
 
-  test('does not complete a session that a session without submission links to a denied wallet', async () => {
+  test('does not complete a session that is linked to a denied wallet by an unsubmitted session', async () => {
     await connect(DENIED, WALLET)
     expect(await decide(['a screener']).catch((error: unknown) => error)).toBeInstanceOf(LinkedSessionsError)
     await deny(DENIED)
@@ -238,18 +238,18 @@ describe('an external decider', () => {
       await deny(DENIED)
     })
 
-    test('looks linked wallets up before its transaction', async () => {
+    test('looks up linked wallets before its transaction', async () => {
       await repeatChecks()
       expect(await decideRecorded()).toBe('completed')
       expect(steps).toEqual(['look up', 'transaction'])
     })
 
-    test('looks nothing up for a session that was compared with an earlier list', async () => {
+    test('looks up no wallets for a session that was compared with an earlier list', async () => {
       await expect(decideRecorded()).rejects.toThrow(ChecksPendingError)
       expect(steps).toEqual([])
     })
 
-    test('looks nothing up for a session whose wallet was rejected', async () => {
+    test('looks up no wallets for a session whose wallet was rejected', async () => {
       const rejected = await connect(WALLET)
       await submitOther(rejected)
       await identity.move(organizationId, rejected, 'rejected', { actor: 'operator:ada' })
@@ -258,7 +258,7 @@ describe('an external decider', () => {
       expect(steps).toEqual([])
     })
 
-    test('looks nothing up for a session that changed', async () => {
+    test('looks up no wallets for a session that changed', async () => {
       sequence -= 1
       await expect(decideRecorded()).rejects.toThrow(SessionChangedError)
       expect(steps).toEqual(['transaction'])
@@ -266,7 +266,7 @@ describe('an external decider', () => {
   })
 
   describe('whose transaction waits for the lock', () => {
-    /** Checks the session; `meanwhile` runs while the lock is awaited. Returns the order of its steps. */
+    /** Checks the session; `meanwhile` runs during the wait for the lock. Returns the order of its steps. */
     const check = async (meanwhile: () => Promise<unknown>): Promise<readonly string[]> => {
       const { store } = identity
       const steps: string[] = []
@@ -312,7 +312,7 @@ describe('an external decider', () => {
     expect(await decide(['a screener'])).toBe('completed')
   })
 
-  test('waits after a change that concerns another person, and then completes the session', async () => {
+  test('waits after a change for another person, and then completes the session', async () => {
     await importNames(['Ivan Primerov', 'Pjotr Obraztsov'])
     await expect(decide()).rejects.toThrow(ChecksPendingError)
     await expect(decide()).rejects.toThrow(ChecksPendingError)
@@ -356,7 +356,7 @@ describe('an external decider', () => {
     await expect(decide()).rejects.toThrow('on the list deny')
   })
 
-  test('waits until a linked session that was sent back is compared with the present lists', async () => {
+  test('waits until a linked session that was sent back is compared with the current lists', async () => {
     const earlier = await connect(OTHER, WALLET)
     await submitOther(earlier)
     await identity.move(organizationId, earlier, 'retry')

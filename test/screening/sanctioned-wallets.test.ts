@@ -1,5 +1,5 @@
-// The shared list of the wallets that a list of sanctioned people names follows that list's versions through crashes and
-// failures, and is never younger than the version that it has the wallets of.
+// The shared list of sanctioned people's wallets follows the versions of its source list through crashes and failures,
+// and is never newer than the version that its wallets come from.
 import { expect, test } from 'bun:test'
 import { addressOfKey } from '../../src/domain/address-key.ts'
 import { readEntries } from '../../src/facts/lists/write-list.ts'
@@ -15,7 +15,7 @@ describeStores((openTemporaryStore) => {
   const temporary = storeOfSuite(openTemporaryStore)
 
   const share = () => shareWallets(temporary.store, temporary.clock)
-  /** Shares with a reading of wallets of its own, and keeps what it logs. */
+  /** Shares wallets with a custom reader, and collects the log lines. */
   const sharingBy = (read: typeof readWallets) => {
     const shared: unknown[] = []
     const failed: unknown[] = []
@@ -54,7 +54,8 @@ describeStores((openTemporaryStore) => {
     const sharedAtSeconds = clock.unixSeconds()
     expect(await addressesOf('cut_off')).toEqual([evmWallet(1)])
     clock.advance(3_600)
-    // Killed here: the version is committed, its wallets are not shared, and from then on the publisher answers 304.
+    // The process is killed here: the version is committed, its wallets are not shared, and the publisher responds with
+    // 304 from then on.
     await listWallets(store, 'cut-off', [evmWallet(2), SOLANA_WALLET])
     clock.advance(3_600)
     await confirm('cut-off')
@@ -63,7 +64,7 @@ describeStores((openTemporaryStore) => {
     clock.advance(60)
     await share()
     expect(await addressesOf('cut_off')).toEqual([evmWallet(2), SOLANA_WALLET])
-    // As old as the confirmation of its version, not as its writing.
+    // The age counts from the confirmation of the version, not from its write.
     expect(await found('cut_off')).toMatchObject({ confirmedAtSeconds: clock.unixSeconds() - 60 })
     await confirm('cut-off')
     expect(await found('cut_off')).toMatchObject({ confirmedAtSeconds: clock.unixSeconds() })
@@ -77,7 +78,7 @@ describeStores((openTemporaryStore) => {
     expect(shared).toEqual([{ list: 'counted', shared: 2, skipped: 2 }])
   })
 
-  test('a version without wallets empties the list, and creates none', async () => {
+  test('a version without wallets empties an existing list, and creates no list', async () => {
     const { store } = temporary
     await listWallets(store, 'emptied', [evmWallet(1)])
     await share()
@@ -123,7 +124,7 @@ describeStores((openTemporaryStore) => {
     await expect(set(name)).rejects.toMatchObject({ field: 'list' })
   })
 
-  test('a list of people’s is not overwritten, and no name is taken from two sides', async () => {
+  test('a list maintained by people is not overwritten, and no name gets two owners', async () => {
     const { store } = temporary
     const { organizationId } = await seedOrganization(store, 'ours')
     await store.lists.create({ owner: null, name: 'blocked_by_us' })
@@ -131,13 +132,13 @@ describeStores((openTemporaryStore) => {
     expect(await store.screeningLists.find('blocked-by-us')).toBeNull()
     await set('reserved-one')
     await expect(store.lists.create({ owner: null, name: 'reserved_one' })).rejects.toMatchObject({ field: 'name' })
-    // An organization's own list isn’t a shared list.
+    // An organization's own list isn’t shared.
     await store.lists.create({ owner: organizationId, name: 'reserved_one' })
     await store.screeningLists.remove('reserved-one')
     expect((await store.lists.create({ owner: null, name: 'reserved_one' })).keptBy).toBe('people')
   })
 
-  test.each([0, 1, 2, 3, 4])('of two that take a name at the same moment, one gets it: round %d', async (round) => {
+  test.each([0, 1, 2, 3, 4])('if two writers claim a name at once, one gets it: round %d', async (round) => {
     const results = await Promise.allSettled([
       temporary.store.lists.create({ owner: null, name: `raced_${round}` }),
       set(`raced-${round}`),
@@ -165,7 +166,7 @@ describeStores((openTemporaryStore) => {
     expect(await addressesOf('disabled')).toEqual([evmWallet(2)])
   })
 
-  test('a file of people’s never becomes the content of a list that screening writes', async () => {
+  test('a file that people upload never becomes the content of a list that screening writes', async () => {
     const { store } = temporary
     await listWallets(store, 'ours-alone', [evmWallet(1)])
     await share()
@@ -173,13 +174,13 @@ describeStores((openTemporaryStore) => {
     const baseId = await store.listBases.begin(list?.id ?? '')
     const activation = { listId: list?.id ?? '', baseId, ifVersion: null, confirmation: null }
     expect(await store.listBases.activate(activation)).toBe('changed-meanwhile')
-    // Nor does a version that is not the list's.
+    // A version of a different list does not either.
     const confirmation = { screeningList: 'ours-alone', versionId: 'sv_other' }
     expect(await store.listBases.activate({ ...activation, confirmation })).toBe('changed-meanwhile')
     expect(await addressesOf('ours_alone')).toEqual([evmWallet(1)])
   })
 
-  test('a list that the version before created without naming its writer is taken over', async () => {
+  test('a list that an earlier release created without a recorded writer is adopted', async () => {
     const { store } = temporary
     await listWallets(store, 'unmarked', [evmWallet(1)])
     await share()

@@ -10,7 +10,7 @@ const day = (year: number, month: number, date: number): string =>
 const pointsOf = (given: string, ...listed: readonly string[]) => scoreBirthDate(given, listed)?.points
 
 describe('a date of birth', () => {
-  test('of the listed year is the day, the day with its month exchanged, or another day', () => {
+  test('in the listed year is equal, has day and month swapped, or is a different day', () => {
     const number = fc.integer({ min: 1, max: 12 })
     fc.assert(
       fc.property(number, number, number, number, (month, date, listedMonth, listedDate) => {
@@ -33,13 +33,13 @@ describe('a date of birth', () => {
     ['1980', 2],
     ['1981', null],
     ['1985', null],
-  ])('is between approximate years, both included, and not outside: %s', (year, points) => {
+  ])('matches a range of approximate years, inclusive, and not outside it: %s', (year, points) => {
     const between = { part: 'birth_date', points: 2, detail: 'between the listed years of birth' } as const
     const score = scoreBirthDate(year, ['~1960', '~1980', '1999'])
     if (points === null) expect(score).not.toEqual(between)
     else expect(score).toEqual(between)
   })
-  test('is close to one approximate year, which isn’t a span with an exact one', () => {
+  test('is close to one approximate year, which forms no range with an exact year', () => {
     expect(scoreBirthDate('1960', ['~1960'])?.detail).toBe('close to the listed year of birth')
     expect(scoreBirthDate('1970', ['~1960', '1980'])?.points).toBe(-18)
   })
@@ -65,7 +65,7 @@ test.each([
 })
 
 test.each(['Ivan Primerov Sokolov', 'Ivan Primerof', 'Petrovich Sokolov', 'Ivan Petrovic Primerova Anna'])(
-  'a date of birth and a country lift a name that is below the threshold alone: %s',
+  'a date of birth and a country raise the score of a name that is below the threshold without them: %s',
   (name) => {
     const screening = screeningOf(PRIMEROV)
     const asked = { name, kind: 'person' } as const
@@ -81,30 +81,30 @@ test.each(['Ivan Primerov Sokolov', 'Ivan Primerof', 'Petrovich Sokolov', 'Ivan 
   },
 )
 
-describe('a date and a country of another', () => {
+describe('a different date and country', () => {
   const screening = screeningOf(PRIMEROV)
   const other = { birthDate: '1990-01-01', country: 'DE', isFromDocument: true }
-  test.each([60, 70, 80, 90, 100])('never rule out the same name: threshold %d', (threshold) => {
+  test.each([60, 70, 80, 90, 100])('never exclude an equal name: threshold %d', (threshold) => {
     const { hits } = screening.screen({ ...other, name: 'Petrovich Primerov, Ivan' }, threshold)
     expect(hits).toMatchObject([{ score: 79 }])
   })
-  test('rule out a name like it', () => {
+  test('exclude a similar name', () => {
     expect(screening.screen({ ...other, name: 'Ivan Petrovich Primerof' }, 80).hits).toEqual([])
   })
 })
 
-describe('one word that tells', () => {
+describe('one distinctive word', () => {
   const scoreOf = (name: string, listed: string) =>
     screeningOf(entry([listed])).screen({ name, kind: 'person' }, 1).hits[0]?.score ?? 0
 
-  test('is a name when neither has another', () => {
+  test('is a match if neither name has another distinctive word', () => {
     expect(scoreOf('Suharta', 'Suharto')).toBe(87)
     expect(scoreOf('Suharto', 'Suharto')).toBe(100)
   })
 
-  test('is the whole name next to the same particles', () => expect(scoreOf('al Suharto', 'al Suharto')).toBe(100))
+  test('is the whole name if the particles are equal', () => expect(scoreOf('al Suharto', 'al Suharto')).toBe(100))
 
-  test('is less where another word is missing, added or near', () => {
+  test('scores less if another word is missing, added or similar', () => {
     const twoWords = scoreOf('Ivan Suharta', 'Ivan Suharto')
     expect(scoreOf('Suharto', 'Ivan Suharto')).toBeLessThan(65)
     expect(scoreOf('Ivan Suharto', 'Suharto')).toBeLessThan(65)
@@ -131,7 +131,7 @@ describe('a person with a name of one word', () => {
     ['Suharto', 'Suharto Wibowo'],
     ['Suharto', 'Budi Suharto Wibowo'],
   ])('%s, listed as %s', (name, listed) => {
-    test('is a hit next to other words if date or country agree', () => {
+    test('is a hit with added words if the date or country matches', () => {
       expect(hitsOf(name, listed, {})).toEqual([])
       expect(hitsOf(name, listed, { birthDate: '1990-01-01', country: 'DE' })).toEqual([])
       expect(hitsOf(name, listed, date)).toMatchObject([{ score: 81, why: [{ points: 73 }, { points: 8 }] }])
@@ -140,7 +140,7 @@ describe('a person with a name of one word', () => {
       expect(hitsOf(name, listed, { ...country, birthDate: '1990-01-01', isFromDocument: true })).toEqual([])
     })
 
-    test('needs the date if many have the word, and is found among all of them', () => {
+    test('needs the date if many names have the word, and is found among all of them', () => {
       expect(hitsOf(name, listed, country, OTHERS.slice(0, 19))).toHaveLength(1)
       expect(hitsOf(name, listed, country, OTHERS)).toEqual([])
       expect(hitsOf(name, listed, date, OTHERS)).toHaveLength(1)
@@ -156,13 +156,13 @@ describe('a person with a name of one word', () => {
     expect(hitsOf(name, listed, { ...date, ...country })).toEqual([])
   })
 
-  test('isn’t a hit if it is a company', () => {
+  test('isn’t a hit if the query is a company', () => {
     const company = screeningOf({ ...entry(['Suharto'], 'organization'), countries: ['ID'] })
     expect(company.screen({ name: 'Suharto Wibowo', kind: 'organization', country: 'ID' }, 75).hits).toEqual([])
   })
 })
 
-test('a repeated question has the same score', () => {
+test('a repeated query has the same score', () => {
   const screening = screeningOf(entry(['DIDO']))
   const scores = [1, 2].map(() => screening.screen({ name: 'DIO', kind: 'person' }, 75).hits[0]?.score)
   expect(scores).toEqual([78, 78])

@@ -1,10 +1,10 @@
-// The process that screens, with a real one: who asks about many does not hold up others.
+// A real screening process: a query about many subjects does not delay others.
 import { expect, test } from 'bun:test'
 import { packEntries } from '../../src/modules/screening/formats/entry-lines.ts'
 import { screeningProcesses } from '../../src/modules/screening/processes/screening-processes.ts'
 import { listed } from './support.ts'
 
-test('questions take turns, a few subjects at a time, and each gets its answers in order', async () => {
+test('queries take turns, a few subjects at a time, and each gets its results in order', async () => {
   const { bytes } = packEntries([listed('p1', ['Ivan Primerov']), listed('p2', ['Anna Primerova Petrova'])])
   const screener = await screeningProcesses.startNameScreener([{ list: 'own', bytes }])
   try {

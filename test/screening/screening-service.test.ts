@@ -1,5 +1,5 @@
-// The duty over a real store, with its real processes: a list is fetched, people who submit are compared, a changed list
-// compares the verified ones again, and whatever goes wrong leaves what was there.
+// The leader's screening task with a real store and processes: it fetches lists, compares submitted people, compares
+// verified people again after a list changes, and keeps the previous state after a failure.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Zone } from '../../src/domain/document-zone.ts'
 import type { SessionStatus, StatusChange } from '../../src/domain/session.ts'
@@ -102,7 +102,7 @@ const LIST =
   'id,kind,name,aliases,birth_dates,countries\np1,person,Ivan Petrovich Primerov,Ivan Primerov,1966-04-28,RU\n'
 
 describe('people who submit', () => {
-  test('are compared with the lists, and a hit names the version that it was found in', async () => {
+  test('are compared with the lists, and a hit names the version of its list', async () => {
     await importList('own', LIST)
     const hitId = await handIn({ fullName: 'Иван Примеров', birthDate: '1966-04-28', country: 'RU' })
     const cleanId = await handIn({ fullName: 'Anna Schmidt', birthDate: '1990-01-01', country: 'DE' })
@@ -128,7 +128,7 @@ describe('people who submit', () => {
     expect(await hitsOf(id)).toEqual([])
   })
 
-  test('the owners of a business are compared, too', async () => {
+  test('include the owners of a business', async () => {
     const id = await handIn(
       { registeredName: 'Bakery GmbH', country: 'DE', owners: [{ name: 'Ivan Primerow', sharePercent: 50 }] },
       'kyb',
@@ -139,7 +139,7 @@ describe('people who submit', () => {
   })
 })
 
-test('what was decided about a hit does not cover another name, date or entry', async () => {
+test('a decision about a hit does not cover another name, date or entry', async () => {
   const id = await handIn({ fullName: 'Iwan Primerew', country: 'RU' })
   const again = async (fields: EvidenceFields): Promise<readonly string[]> => {
     await resubmit(id, fields)
@@ -164,7 +164,7 @@ test('what was decided about a hit does not cover another name, date or entry', 
 test.each<[string, EvidenceFields]>([
   ['another name', { fullName: 'Anna Schmidt', country: 'RU' }],
   ['nothing', {}],
-])('an open hit waits for a person if what is submitted next is %s', async (_what, fields) => {
+])('an open hit waits for a person if the next submission is %s', async (_what, fields) => {
   const id = await handIn({ fullName: 'Ivan Primerov', country: 'RU' })
   await checkOf(id)
   await resubmit(id, fields)
@@ -190,20 +190,20 @@ describe('when a list changes', () => {
     await until(async () => (await hitsOf(later)).length > 0, SLOW)
     expect((await hitsOf(later))[0]).toMatchObject({ entry: 'p2', state: 'open' })
     expect(await statesOf(cleared)).toEqual(['cleared'])
-    // The version before can still be read.
+    // The previous version can still be read.
     expect(await store.screeningLists.readVersion(before ?? '')).not.toBeNull()
     await importList('own', 'id,kind,name\np3,person,Boris Drugoi\n')
     await until(async () => (await hitsOf(later)).length + (await hitsOf(cleared)).length === 0, SLOW)
     const ended = await store.screeningChecks.endedHits(organizationId, cleared)
     expect(ended).toMatchObject([{ entry: 'p1', state: 'cleared' }])
-    // Listed again with the same content.
+    // The same content is listed again.
     await importList('own', LIST)
     await until(async () => (await hitsOf(cleared)).length > 0, SLOW)
     expect(await statesOf(cleared)).toEqual(['open'])
   })
 })
 
-test('an open hit of a list that was disabled waits for a person, whatever list is enabled under its name', async () => {
+test('an open hit of a disabled list waits for a person, even if another list is enabled under its name', async () => {
   const { store } = identity
   await importList('ended', 'id,kind,name\ne1,person,Zoltan Qvistgaard\n')
   const id = await handIn({ fullName: 'Zoltan Qvistgaard', country: 'DE' })
@@ -217,7 +217,7 @@ test('an open hit of a list that was disabled waits for a person, whatever list 
   await store.screeningLists.remove('ended')
 })
 
-test('the name in a document is compared at first and again when a list changes', async () => {
+test('the name in a document is compared at submission and when a list changes', async () => {
   const { session } = await identity.register(organizationId)
   typed.set(session.id, { fullName: 'Anna Schmidt', country: 'DE' })
   zones.set(session.id, [{ ...ZONE, surname: 'OBRAZTSOV', givenNames: 'PAVEL' }])
@@ -228,11 +228,11 @@ test('the name in a document is compared at first and again when a list changes'
   expect((await hitsOf(session.id))[0]).toMatchObject({ entry: 'p2', state: 'open', subject: 'document' })
 })
 
-test('when an organization changes its threshold, its people alone are compared again', async () => {
+test('if an organization changes its threshold, only its people are compared again', async () => {
   const { store } = identity
   const other = await identity.createOrganization('other')
   await importList('own', LIST)
-  // Half of it: a hit from 60 on, and none from 75 on.
+  // Half of the name: a hit at a threshold of 60, and none at 75.
   const fields = { fullName: 'Ivan Primerevich Sokolov', country: 'DE' }
   const id = await handIn(fields)
   expect((await checkOf(id))?.outcome).toBe('passed')
@@ -245,7 +245,7 @@ test('when an organization changes its threshold, its people alone are compared 
 })
 
 describe('a list that is fetched', () => {
-  // Otherwise the duty would take the list, too.
+  // Otherwise, the leader's task would also fetch the list.
   beforeAll(() => leaderTask.stop())
 
   const good = fileOf('un_consolidated.xml')
@@ -285,11 +285,14 @@ describe('a list that is fetched', () => {
     ['ofac-csv', true],
     ['un-xml', false],
     ['json', false],
-  ] as const)('requires the length of its file unless its format has an end: %s', async (format, needsLength) => {
-    await fetchAs(format)
-    await refresh(null)
-    expect(requests.at(-1)).toMatchObject({ needsLength })
-  })
+  ] as const)(
+    'requires the length of its file unless its format has an end marker: %s',
+    async (format, needsLength) => {
+      await fetchAs(format)
+      await refresh(null)
+      expect(requests.at(-1)).toMatchObject({ needsLength })
+    },
+  )
 
   describe('keeps its content', () => {
     let version: unknown
@@ -308,7 +311,7 @@ describe('a list that is fetched', () => {
       ['a failed request', Object.assign(new Error('x'), { detail: 'the request timed out' }), 'the request timed out'],
       ['no change', null, null],
       ['the same list', [good], null],
-      // Each starts a process, which takes a busy machine seconds.
+      // Each starts a process, which takes seconds on a busy machine.
     ])(
       'after %s',
       async (_, answer, failure) => expect(await refresh(answer)).toMatchObject({ failure, version }),

@@ -44,12 +44,12 @@ describe('a name in a script without a reading', () => {
     expect(problem).not.toBeNull()
   })
 
-  test('has a problem next to words with a reading', () => {
+  test('has a problem even next to words with a reading', () => {
     expect(inLatin.screen({ name: 'Dawood इब्राहिम' }, DEFAULT_THRESHOLD).problem).toBe('unreadable')
   })
 })
 
-/** Invented people, with names as their languages and the English press write them. */
+/** Invented people, with names in the spelling of their languages and of the English press. */
 const ARMENIAN = [
   ['Նիկոլ Սիմոնյան', 'Nikol Simonyan'],
   ['Սերժ Միրզոյան', 'Serzh Mirzoyan'],
@@ -182,7 +182,7 @@ describe('a name in a script with a reading', () => {
     ['Armenian', '', ARMENIAN],
     ['Georgian', '', GEORGIAN],
     ['Hebrew', MISSED, HEBREW],
-  ] as const)('is found: %s, but for %p', (_, expected, pairs) => {
+  ] as const)('is found: %s, except %p', (_, expected, pairs) => {
     const missed = pairs.filter(([name, latin]) => {
       const { hits, problem } = screen(name)
       expect(problem).toBeNull()
@@ -192,7 +192,7 @@ describe('a name in a script with a reading', () => {
   })
 
   test.each(['נועם בן־ציון', "עינן תנג'יל", 'עינן תנג׳יל'])(
-    'has its words parted by the hyphen of Hebrew, and its signs left out: %s',
+    'is split at Hebrew hyphens, and read without Hebrew marks: %s',
     (name) => expect(screen(name).hits).toHaveLength(1),
   )
 
@@ -205,7 +205,7 @@ describe('a name in a script with a reading', () => {
     ['Sindhi', 'ڀڄڃڊڌڏڍڙڦڳڱڻ', 'unreadable'],
     ['Hebrew', 'אבגדהוזחטיכךלמםנןסעפףצץקרשת', null],
     ['Yiddish', 'װױײ', 'unreadable'],
-  ] as const)('has every letter read, or a problem: %s', (_language, letters, problem) => {
+  ] as const)('is read completely, or has a problem: %s', (_language, letters, problem) => {
     for (const letter of letters) {
       const beside = /\p{Script=Hebrew}/u.test(letter) ? 'שלמ' : 'محم'
       expect([letter, screen(beside + letter).problem]).toEqual([letter, problem])

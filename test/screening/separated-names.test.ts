@@ -23,7 +23,7 @@ const isFoundOrOpen = (name: string, at: number): boolean => {
   return problem !== null || hits.some(({ entry }) => entry === `${at}`)
 }
 
-/** Spaces part the words of Arabic, which are not divided again. */
+/** Spaces separate Arabic words, which are not split further. */
 const suits = (separator: string, name: string): boolean =>
   !(separator.includes(' ') && /\p{Script=Arabic}/u.test(name))
 const SEPARATORS = ".|-|·|_|'|’|‐|–|/|&|•|・| |. | - |..|.-|~|,|:|′".split('|')

@@ -1,4 +1,4 @@
-// Shared by the tests of screening: lists in memory, and changes of sessions whose checks are really made.
+// Helpers for the screening tests: lists in memory, and session changes with real checks.
 import { readFileSync } from 'node:fs'
 import type { Zone } from '../../src/domain/document-zone.ts'
 import type { SessionStatus, StatusChange } from '../../src/domain/session.ts'
@@ -17,7 +17,7 @@ export const listed = (id: string, names: readonly string[], more: Partial<Liste
 }
 export const screeningOf = (entries: readonly ListedEntry[]) =>
   openScreening(buildScreening([{ list: 'own', entries }]))
-/** People, whose numbers are their positions. */
+/** People numbered by their position. */
 export const screeningOfNames = (names: readonly string[]) =>
   screeningOf(names.map((name, at) => listed(`${at}`, [name])))
 export const screenerOf = (screening: ReturnType<typeof openScreening>) => ({
@@ -40,7 +40,7 @@ export const ZONE: Zone = {
 }
 
 export const LEAD = { leads: () => true, holds: async () => true }
-/** How long `until` waits for real processes. */
+/** Time limit of `until` for real processes. */
 export const SLOW = { limitMs: 55_000 }
 export const fail = (error: unknown): never => {
   throw error
@@ -59,7 +59,7 @@ export const checkRunnerOf = (
     onError: fail,
   })
 
-/** Moves a session as its person or an operator does; its checks remain to be made. */
+/** Changes the status of a session like its person or an operator, without making its checks. */
 export const moveUnchecked = (
   { changes }: TestIdentity,
   target: { readonly organizationId: string; readonly sessionId: string },

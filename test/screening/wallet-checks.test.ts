@@ -1,4 +1,4 @@
-// Wallets and lists that can't be read: nothing passes against them.
+// Wallets and unreadable lists: no wallet passes against an unreadable list.
 import { expect, test } from 'bun:test'
 import type { Session } from '../../src/domain/session.ts'
 import type { ListMembership } from '../../src/facts/lists/serve-lists.ts'
@@ -26,17 +26,17 @@ const checksWith = async (...lists: readonly ListMembership[]) => {
 const outcomesWith = async (...lists: readonly ListMembership[]): Promise<readonly string[]> =>
   (await checksWith(...lists)).map(({ outcome }) => outcome)
 
-test('wallets pass only if every list in use could be read', async () => {
+test('wallets pass only if every list in use can be read', async () => {
   const readable = list('ofac_sdn', null, true)
   expect(await outcomesWith(readable, list('deny', 'ours', true))).toEqual(['passed'])
-  // No part of the result of readable lists counts: the check is made again.
+  // No result from the readable lists counts, because the check is repeated.
   await expect(outcomesWith(readable, list('deny', 'ours', false))).rejects.toMatchObject({ name: 'ListBehindError' })
   await expect(outcomesWith(list('un_sc', null, false), readable)).rejects.toMatchObject({ name: 'ListBehindError' })
-  // Lists of others are not in use here.
+  // Lists of other organizations are not in use.
   expect(await outcomesWith(readable, list('deny', 'theirs', false))).toEqual(['passed'])
 })
 
-test('a hit belongs to the list as it was created and enabled', async () => {
+test('a hit belongs to one creation and one enabled period of its list', async () => {
   const listed = (name: string, enablingId: string | null) => {
     return { ...list(name, null, true), enablingId, has: () => true }
   }

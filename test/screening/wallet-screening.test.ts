@@ -1,5 +1,5 @@
 // Connected wallets against real lists of the store and a screener over real HTTP: when a person submits, when a list
-// changes, and when the screener is away.
+// changes, and when the screener is unavailable.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { WalletAddress } from '../../src/domain/address.ts'
 import { addressKey } from '../../src/domain/address-key.ts'
@@ -104,7 +104,7 @@ const edit = async (
 const list = (owner: string | null, name: string, ...addresses: readonly WalletAddress[]): Promise<void> =>
   edit(owner, name, addresses)
 
-/** The shared list of wallets that a list of sanctioned people names. */
+/** The shared list of sanctioned people's wallets. */
 const sanction = async (addresses: readonly WalletAddress[], entry = '1'): Promise<void> => {
   const { store, clock } = identity
   await listWallets(store, 'ofac-sdn', addresses, entry)
@@ -117,7 +117,7 @@ const move = (sessionId: string, to: SessionStatus, change: Partial<StatusChange
   moveUnchecked(identity, { organizationId, sessionId }, to, change)
 const complete = async (sessionId: string) => (await move(sessionId, 'completed')).session.status
 const clear = (sessionId: string) => clearHits(identity, organizationId, sessionId)
-/** Submits, and makes the checks. */
+/** Submits the session and makes its checks. */
 const submit = async (sessionId: string) => {
   await move(sessionId, 'submitted')
   await runDue()
@@ -136,7 +136,7 @@ const connect = async (address: WalletAddress, chain: string) => {
   const wallet = { organizationId, sessionId, walletId: wallets[0]?.id ?? '', actor: 'person' }
   return { id: sessionId, disconnect: () => identity.store.sessionWallets.remove(wallet) }
 }
-/** Changes the settings. @returns the settings before */
+/** Changes the settings. @returns the previous settings */
 const set = async (changes: Partial<ScreeningSettings>): Promise<ScreeningSettings> => {
   const { screeningSettings } = identity.store
   const settings = await screeningSettings.read(organizationId)
@@ -158,9 +158,9 @@ const hitsOf = async (sessionId: string) =>
   }))
 const isHit = (sessionId: string) => until(async () => (await hitsOf(sessionId)).length > 0, SLOW)
 describe('the wallets of a session', () => {
-  test('are looked up in the shared lists of sanctioned people and the organization’s deny list, and a listed one is a hit', async () => {
+  test('are looked up in the shared lists of sanctioned people and the organization’s deny list, and a listed wallet is a hit', async () => {
     await sanction([evmWallet(1), SOLANA_WALLET])
-    // To be on any other shared list isn’t a reason for a look.
+    // Other shared lists don't count.
     await list(null, 'partners', evmWallet(3))
     await list(organizationId, 'deny', evmWallet(2))
     await list(organizationId, 'allow', evmWallet(3))
@@ -179,7 +179,7 @@ describe('the wallets of a session', () => {
     expect(await complete(listed)).toBe('completed')
   })
 
-  test('are asked about at the screeners: flagged, or from a score on', async () => {
+  test('are sent to the screeners, and are hits if flagged or if the score reaches a threshold', async () => {
     verdictOf = (address) => ({ flagged: address.toLowerCase() === evmWallet(5), score: 40 })
     const flagged = await handIn(evmWallet(5), evmWallet(6))
     expect(await hitsOf(flagged)).toEqual([
@@ -187,10 +187,10 @@ describe('the wallets of a session', () => {
     ])
     const settings = await set({ screenerScore: 40 })
     expect(await hitsOf(await handIn(evmWallet(6)))).toMatchObject([{ why: 'score 40', entry: evmWallet(6) }])
-    // A flag counts whatever the score is.
+    // A flag counts with any score.
     verdictOf = () => ({ flagged: true, score: 1 })
     expect(await hitsOf(await handIn(evmWallet(16)))).toMatchObject([{ why: 'flagged, score 1', entry: evmWallet(16) }])
-    // An answer without a flag and without a score that counts says nothing.
+    // A response without a flag and with a lower score is no hit.
     verdictOf = () => ({})
     const unsaid = await handIn(evmWallet(7))
     expect(await outcomesOf(unsaid)).toMatchObject({ 'wallets.screeners.stub': 'not-done' })
@@ -204,7 +204,7 @@ describe('the wallets of a session', () => {
   test.each([
     ['ethereum', 'base'],
     ['base', 'ethereum'],
-  ])('are asked about on every chain: %s, then %s', async (first, second) => {
+  ])('are queried on every chain: %s, then %s', async (first, second) => {
     verdictOf = (address, chain) => ({ flagged: chain === 'ethereum' && address.toLowerCase() === evmWallet(50) })
     const { id } = await connect(evmWallet(50), first)
     await identity.connect(organizationId, id, evmWallet(50), second)
@@ -253,7 +253,7 @@ describe('the wallets of a session', () => {
     verdictOf = () => ({ flagged: false })
   })
 
-  test('keep a hit that nobody has decided while the screener is away', async () => {
+  test('keep an undecided hit while the screener is unavailable', async () => {
     verdictOf = () => ({ flagged: true })
     const id = await handIn(evmWallet(30))
     expect(await hitsOf(id)).toHaveLength(1)
@@ -270,7 +270,7 @@ describe('the wallets of a session', () => {
     expect(await hitsOf(id)).toEqual([])
   })
 
-  test('of a screener that is away could not be asked about: tried again, at last left, and nobody is rejected', async () => {
+  test('are queried again if the screener is unavailable, and after the last attempt no session is rejected', async () => {
     verdictOf = () => null
     const id = await handIn(evmWallet(8))
     expect(await outcomesOf(id)).toEqual({ 'wallets.lists': 'passed', 'wallets.screeners.stub': 'not-done' })
@@ -288,7 +288,7 @@ describe('the wallets of a session', () => {
     verdictOf = () => ({ flagged: false })
   })
 
-  test('are looked up in the lists that the organization names, and one that is gone is told', async () => {
+  test('are looked up in the lists that the organization names, and a missing list is reported', async () => {
     await list(organizationId, 'mixers', evmWallet(9))
     const settings = await set({ addressLists: ['mixers'], screeners: [] })
     const id = await handIn(evmWallet(9), evmWallet(1))
@@ -313,7 +313,7 @@ describe('when a list changes', () => {
     await sanction([evmWallet(1)])
     await until(async () => (await hitsOf(id)).length === 0, SLOW)
     expect(await outcomesOf(id)).toMatchObject({ 'wallets.lists': 'passed' })
-    // Screeners are asked again only where the organization wants it.
+    // Screeners are queried again only if the organization has enabled it.
     expect(asked).toBe(before)
     verdictOf = (address) => ({ flagged: address.toLowerCase() === evmWallet(20) })
     await set({ screenersAgain: true })
@@ -322,7 +322,7 @@ describe('when a list changes', () => {
   })
 })
 
-test('an open hit of a sanctions list that was disabled waits for a person, whatever list is enabled under its name', async () => {
+test('an open hit of a disabled sanctions list waits for a person, even if another list is enabled under its name', async () => {
   await sanction([evmWallet(70)])
   const id = await handIn(evmWallet(70))
   const versionOf = async () => (await checksOf(id)).find(({ name }) => name === 'wallets.lists')?.version
@@ -335,11 +335,11 @@ test('an open hit of a sanctions list that was disabled waits for a person, what
 
 describe('a wallet whose hit was cleared', () => {
   const statesOf = async (id: string) => (await hitsOf(id)).map(({ state }) => state).sort()
-  /** Waits until the lists were compared again. */
+  /** Waits until the lists have been compared again. */
   const isState = (id: string, ...states: readonly string[]) =>
     until(async () => (await statesOf(id)).join() === states.join(), SLOW)
 
-  test('is a new hit if it is taken off the list and listed again, or listed for another reason', async () => {
+  test('is a new hit if it is removed and listed again, or listed for another reason', async () => {
     const denied = (changed: Parameters<typeof edit>[3]) => edit(organizationId, 'deny', [evmWallet(60)], changed)
     const id = await handIn(evmWallet(60))
     await denied({ memo: 'a mistake' })
@@ -350,7 +350,7 @@ describe('a wallet whose hit was cleared', () => {
     await denied({ memo: 'a mistake' })
     await isState(id, 'open')
     await clear(id)
-    // Taken off and listed again between two comparisons.
+    // It is removed and listed again between two comparisons.
     await denied({ memo: 'laundering' })
     await isState(id, 'cleared', 'open')
   })
@@ -402,7 +402,7 @@ describe('a wallet whose hit was cleared', () => {
   })
 })
 
-test('when an organization’s last list is gone, nothing is looked up, and open hits wait for a person', async () => {
+test('without any list of the organization, no wallet is looked up, and open hits wait for a person', async () => {
   const former = organizationId
   organizationId = await identity.createOrganization('last-list')
   await set({ addressLists: [], screeners: ['stub'] })
