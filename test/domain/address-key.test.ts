@@ -1,4 +1,4 @@
-// The key of an address, and which texts are addresses.
+// Keys of addresses, and the texts that are addresses.
 import { describe, expect, test } from 'bun:test'
 import bs58 from 'bs58'
 import fc from 'fast-check'
@@ -12,7 +12,7 @@ describe('an address key', () => {
   test.each([
     ['20 bytes of an EVM address', 20, evmText],
     ['32 bytes of a Solana address', 32, bs58.encode],
-  ] as const)('is the %s, however many of them are zero', (_, length, textOf) => {
+  ] as const)('is the %s, including leading zeros', (_, length, textOf) => {
     fc.assert(
       fc.property(bytes(length), fc.nat(length), (key, zeros) => {
         key.fill(0, 0, zeros)
@@ -23,7 +23,7 @@ describe('an address key', () => {
     )
   })
 
-  test('is as large as 32 bytes can be', () => {
+  test('can have the largest value of 32 bytes', () => {
     const key = new Uint8Array(32).fill(255)
     expect(addressKey(bs58.encode(key))).toEqual(key)
   })
@@ -38,18 +38,18 @@ describe('an address key', () => {
     `0x${'\u212a'.repeat(40)}`,
     '1'.repeat(31),
     '1'.repeat(45),
-    // The largest 44 digits are beyond 32 bytes.
+    // The largest number of 44 digits exceeds 32 bytes.
     'z'.repeat(44),
     '0OIl'.repeat(11),
     'é'.repeat(40),
-  ])('is not read from what is no canonical address: %j', (text) => expect(readAddressWords(text, words)).toBe(0))
+  ])('is null for a text that isn’t a canonical address: %j', (text) => expect(readAddressWords(text, words)).toBe(0))
 
-  test('is not made of other texts or lengths', () => {
+  test('is not created from other texts or lengths', () => {
     expect(() => addressKey('nonsense')).toThrow(RangeError)
     expect(() => addressOfKey(new Uint8Array(21))).toThrow(RangeError)
   })
 
-  test('is found in any text that is an address of either family', () => {
+  test('is returned for any address of either family', () => {
     expect<string | null>(parseAnyAddress(`0x${'AB'.repeat(20)}`)).toBe(`0x${'ab'.repeat(20)}`)
     const solana = 'So11111111111111111111111111111111111111112'
     expect<string | null>(parseAnyAddress(solana)).toBe(solana)

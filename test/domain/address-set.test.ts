@@ -1,4 +1,4 @@
-// Sets of addresses: what they have, and of which keys they are built.
+// Sets of addresses: their members, and the keys that they accept.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { addressOfKey, type KeyWidth } from '../../src/domain/address-key.ts'
@@ -24,7 +24,7 @@ const build = (evm: readonly Uint8Array[], solana: readonly Uint8Array[], slice 
   return builder.finish()
 }
 
-/** Keys that share their beginnings, as vanity addresses do: everything falls into few entries of the index. */
+/** Keys with common prefixes, like vanity addresses: all fall into few entries of the index. */
 const key = (width: KeyWidth) =>
   fc
     .tuple(fc.constantFrom(0, 1, 255), fc.nat(width), fc.uint8Array({ minLength: width, maxLength: width }))
@@ -32,7 +32,7 @@ const key = (width: KeyWidth) =>
 const members = (width: KeyWidth) => fc.array(key(width), { maxLength: 60 }).map(sorted)
 
 describe('a set of addresses', () => {
-  test('has exactly what was put into it', () => {
+  test('contains exactly the addresses that it was built from', () => {
     fc.assert(
       fc.property(members(20), members(32), fc.array(fc.oneof(key(20), key(32))), (evm, solana, others) => {
         const set = openAddressSet(build(evm, solana))
@@ -42,7 +42,7 @@ describe('a set of addresses', () => {
         for (const other of others) {
           const address = addressOfKey(other)
           expect(set.has(address)).toBe(inside.has(address))
-          // One bit away is another address.
+          // A change of one bit gives a different address.
           other[other.length - 1]! ^= 1
           const neighbour = addressOfKey(other)
           expect(set.has(neighbour)).toBe(inside.has(neighbour))
@@ -52,7 +52,7 @@ describe('a set of addresses', () => {
     )
   })
 
-  test('has no address that is none', () => {
+  test('contains no text that isn’t an address', () => {
     const set = openAddressSet(build([new Uint8Array(20)], [new Uint8Array(32)]))
     expect(set.has('')).toBe(false)
     expect(set.has('0x')).toBe(false)
@@ -61,7 +61,7 @@ describe('a set of addresses', () => {
     expect(openAddressSet(EMPTY_ADDRESS_SET).has(`0x${'0'.repeat(40)}`)).toBe(false)
   })
 
-  test('may be empty of one family', () => {
+  test('can lack addresses of one family', () => {
     const evmOnly = openAddressSet(build([new Uint8Array(20).fill(7)], []))
     expect(evmOnly.has(addressOfKey(new Uint8Array(20).fill(7)))).toBe(true)
     expect(evmOnly.has(addressOfKey(new Uint8Array(32).fill(7)))).toBe(false)
@@ -78,9 +78,9 @@ describe('a set of addresses', () => {
     ['too many', () => createAddressSetBuilder(1, 0).append(20, Buffer.concat([low, high]))],
     ['cut', () => createAddressSetBuilder(1, 0).append(20, low.subarray(1))],
     ['too few', () => addedTo(createAddressSetBuilder(2, 0)).finish()],
-  ])('is not built of keys that are %s', (_, make) => expect(make).toThrow(AddressSetInvalidError))
+  ])('cannot be built from keys that are %s', (_, make) => expect(make).toThrow(AddressSetInvalidError))
 
-  test('takes little more than its keys', () => {
+  test('needs little more memory than its keys', () => {
     const keys = Array.from({ length: 10_000 }, (_, index) => {
       const bytes = new Uint8Array(20)
       new DataView(bytes.buffer).setUint32(0, index * 429_496)

@@ -1,4 +1,4 @@
-// API keys: their form, their checksum, and how long they work.
+// API keys: their format, their checksum, and their lifetime.
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
@@ -28,8 +28,8 @@ describe('an API key', () => {
     expect(text.slice(9)).toMatch(/^[0-9A-Za-z]{61}$/)
   })
 
-  test('ends in the CRC-32 of what comes before, as six base62 digits', () => {
-    // The published check value of CRC-32 (ISO-HDLC) pins which CRC it is.
+  test('ends in the CRC-32 of the preceding characters, as six base62 digits', () => {
+    // The published check value of CRC-32 (ISO-HDLC) identifies the variant.
     expect(Bun.hash.crc32('123456789')).toBe(0xcbf43926)
     const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
     const keyOf = (body: string): string => {
@@ -48,7 +48,7 @@ describe('an API key', () => {
     }
   })
 
-  test('is read back as it was minted', () => {
+  test('is parsed into the fields that it was created from', () => {
     fc.assert(
       fc.property(keys, ({ text, ...parts }) => {
         expect(parseApiKey(text)).toEqual(parts)
@@ -80,14 +80,14 @@ describe('an API key', () => {
     )
   })
 
-  test('of any other text is null', () => {
+  test('is null when parsed from any other text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 100 }), (text) => parseApiKey(text) === null),
       { numRuns: 30 },
     )
   })
 
-  test('is recognised by its SHA-256 only', () => {
+  test('is recognized only by its SHA-256', () => {
     const { text } = mintApiKey('attestation', 'live')
     expect(Buffer.from(hashApiKey(text)).toString('hex')).toBe(createHash('sha256').update(text).digest('hex'))
     expect(matchesApiKey(text, hashApiKey(text))).toBe(true)

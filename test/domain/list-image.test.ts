@@ -12,12 +12,12 @@ const SHARED = listImage([BOB], { id: 'list_2', organizationId: null, name: 'vip
 test.each([
   ['first', [OWN, SHARED]],
   ['last', [SHARED, OWN]],
-])('an organization’s own list hides a shared one of the same name if it comes %s', (_, images) => {
+])('an organization’s own list hides a shared list with the same name if it comes %s', (_, images) => {
   const { contains } = readListImages(images, () => NOW_SECONDS)
   expect([contains('vip', ALICE), contains('vip', BOB), contains('deny', ALICE)]).toEqual([true, false, false])
 })
 
-test('people’s lists have no age, a source’s the time since it was confirmed, an unknown list none that is known', () => {
+test('lists of people have no age, lists of sources have the time since their confirmation, and unknown lists have an unknown age', () => {
   const lists = readListImages(
     [
       listImage([ALICE], { name: 'people' }),

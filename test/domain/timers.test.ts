@@ -1,9 +1,9 @@
-// Delays of timers, and the end of a turn.
+// Delays of timers, and the end of a turn of the event loop.
 import { beforeEach, expect, spyOn, test } from 'bun:test'
 import { systemTimers } from '../../src/lib/time.ts'
 
 const setTimer = spyOn(globalThis, 'setTimeout')
-// Drops timers that other files left running.
+// Discards timers that other files left running.
 beforeEach(() => setTimer.mockClear())
 
 test.each([
@@ -14,12 +14,12 @@ test.each([
   [25_000, 25_000],
   [2 ** 40, 2 ** 31 - 1],
   [Number.POSITIVE_INFINITY, 2 ** 31 - 1],
-])('a delay is whole milliseconds, at least one, and at most what a timer can hold: %d', (delayMs, set) => {
+])('a delay is in whole milliseconds, at least one, and at most the maximum of a timer: %d', (delayMs, set) => {
   systemTimers.after(delayMs, () => undefined)()
   expect(setTimer.mock.calls.map((call) => call[1])).toEqual([set])
 })
 
-test('the end of a turn comes after every microtask of it', async () => {
+test('the end of a turn comes after all its microtasks', async () => {
   const order: string[] = []
   const ended = new Promise<void>((resolve) => {
     systemTimers.endOfTurn(() => {
