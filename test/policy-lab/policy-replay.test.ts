@@ -1,4 +1,4 @@
-// The job that replays a policy takes a text as it was saved, also when one of its tests is a mistake by now.
+// The job that replays a policy accepts a saved text, even if one of its tests has become invalid.
 import { expect, test } from 'bun:test'
 import { systemClock } from '../../src/lib/time.ts'
 import { replayInJob } from '../../src/modules/policy-lab/commands/policy-replay-job.ts'
@@ -37,7 +37,7 @@ test('a saved text is prepared and replayed', async () => {
 test.each([
   ['failed', 'no decision log exists yet', 'the replay failed: no decision log exists yet'],
   ['cancelled', null, 'the replay was canceled'],
-])('a job that %s is reported in a whole sentence', async (state, failure, message) => {
+])('a job that %s is reported in a complete sentence', async (state, failure, message) => {
   const call = () => Promise.resolve({ id: 'job_a', state, failure, result: null })
   const context = { admin: { call }, organization: 'org_a' } as unknown as Parameters<typeof replayInJob>[0]
   await expect(replayInJob(context, 'policy_a', source, { sinceMs: 0, untilMs: 1 })).rejects.toThrow(message)
