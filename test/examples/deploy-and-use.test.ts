@@ -1,4 +1,4 @@
-// docs/examples/deploy-and-use.ts, as a reader runs it: the running service, a local node, nothing prepared.
+// docs/examples/deploy-and-use.ts with the running service and a local node, without preparation.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type AnvilProcess, describeOnChain, startAnvil } from '../chain/anvil.ts'
 import { type RunningService, startService } from '../service/start-service.ts'

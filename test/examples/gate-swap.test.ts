@@ -1,5 +1,5 @@
-// docs/examples/gate-swap.ts as a backend of its own, with the running service and a local node: who is let through, who
-// is not, and that the contract has the last word.
+// docs/examples/gate-swap.ts as a separate backend, with the running service and a local node: accepted and refused
+// requests, and the checks of the contract.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -51,7 +51,7 @@ describeOnChain('docs/examples/gate-swap.ts', () => {
     const policy = join(service.dataDirectory, 'swaps.yaml')
     writeFileSync(policy, POLICY)
     await command('policy', 'apply', policy, '--policy', settings['POLICY_ID'] ?? '')
-    // A changed policy is live within a second.
+    // A changed policy takes effect within a second.
     const probe = { from: user.address, chain: 'sepolia', verification_hash: hash, msg_value: '0' }
     for (let name = ''; name !== 'Swaps'; ) {
       name = ((await (await service.attest(probe)).json()) as { policy_name: string }).policy_name
@@ -79,16 +79,16 @@ describeOnChain('docs/examples/gate-swap.ts', () => {
     ['a negative amount', '{"wei":"-1"}'],
     ['a hexadecimal amount', '{"wei":"0x5"}'],
     ['a long amount', `{"wei":"${'9'.repeat(2_000)}"}`],
-  ])('refuses a body that isn’t a swap: %s', async (_, body) => expect((await swap(body)).status).toBe(400))
+  ])('rejects a body that isn’t a swap: %s', async (_, body) => expect((await swap(body)).status).toBe(400))
 
-  test('shows an unverified wallet where to verify', async () => {
+  test('returns the verification link to an unverified wallet', async () => {
     const { status, body } = await swap('{"wei":"5"}')
     expect(status).toBe(403)
     expect(String(body['verifyAt'])).toStartWith(service.quickstart['PORTAL_URL'] ?? '-')
     expect(await balance()).toBe(0n)
   })
 
-  test('lets a verified wallet swap, once for each request', async () => {
+  test('lets a verified wallet swap once per request', async () => {
     const identityUrl = service.quickstart['IDENTITY_URL']
     const identity = createCountersignClient({ identityUrl, identityApiKey: identityKey })
     await identity.register('individual', { walletAddress: user.address, sandboxOutcome: 'completed' })
@@ -103,13 +103,13 @@ describeOnChain('docs/examples/gate-swap.ts', () => {
     expect(await balance()).toBe(11n)
   })
 
-  test('gives the policy’s reason when it denies', async () => {
+  test('returns the policy’s reason for a denial', async () => {
     const body = { error: 'At most 1000 wei at a time.', code: 'TOO_LARGE' }
     expect(await swap('{"wei":"1001"}')).toEqual({ status: 403, body })
     expect(await balance()).toBe(11n)
   })
 
-  test('can do nothing without the contract’s consent', async () => {
+  test('cannot swap if the contract refuses', async () => {
     const attester = service.quickstart['EVM_ATTESTER']
     await chain.send({ to: registry, name: 'deregisterAttester', arguments: [attester] })
     const body = { error: 'the contract refuses: AttesterNotRegistered' }
@@ -117,8 +117,8 @@ describeOnChain('docs/examples/gate-swap.ts', () => {
     expect(await balance()).toBe(11n)
   })
 
-  test('does nothing when the service is away', async () => {
-    // Last: nothing is left to ask.
+  test('does nothing if the service is unavailable', async () => {
+    // This test is the last, because it stops the service.
     await service.stop()
     const { status, body } = await swap('{"wei":"5"}')
     expect([status, body['error']]).toEqual([503, 'try again later'])

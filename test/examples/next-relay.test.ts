@@ -1,5 +1,5 @@
-// docs/examples/next: the two route handlers of a Next.js app, called as Next calls them, with the running service and a real
-// EventSource.
+// docs/examples/next: the two route handlers of a Next.js app, called like by Next.js, with the running service and a
+// real EventSource.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { EventSource } from 'eventsource'
 import { GET } from '../../docs/examples/next/app/verification/events/route.ts'
@@ -42,7 +42,7 @@ const begin = (site = 'same-origin') =>
   fetch(`${app.url}verification`, { method: 'POST', headers: { 'sec-fetch-site': site } })
 const followWith = (cookie: string) => fetch(`${app.url}verification/events`, { headers: { cookie } })
 
-test('a browser follows the session that it began, to its end', LIMIT_MS, async () => {
+test('a browser follows the session that it started until the session ends', LIMIT_MS, async () => {
   const begun = await begin()
   expect(((await begun.json()) as { redirectUrl: string }).redirectUrl).toStartWith(
     service.quickstart['PORTAL_URL'] ?? '-',
@@ -62,11 +62,11 @@ test('a browser follows the session that it began, to its end', LIMIT_MS, async 
   await until(() => heard.length === 2)
   expect(heard).toEqual(['pending', 'completed'])
   source.close()
-  // No stream is left at the service.
+  // The service has no open stream left.
   await until(async () => (await (await fetch(`${service.url}/metrics`)).text()).includes('countersign_open_streams 0'))
 })
 
-test('nobody follows without a cookie of this backend, and another site begins nothing', LIMIT_MS, async () => {
+test('a stream requires a cookie of this backend, and another site cannot start a session', LIMIT_MS, async () => {
   const [own = ''] = ((await begin()).headers.get('set-cookie') ?? '').split('; ')
   const other = `verification=${crypto.randomUUID()}.${own.split('.')[1]}`
   for (const cookie of ['', 'verification=', own.slice(0, -1), other]) {

@@ -1,5 +1,5 @@
-// docs/examples/permissions.ts with the running service, a local node and the two policies that it names: what it answers
-// is accepted by a token sale and by a Uniswap v4 hook at an address that wants beforeSwap alone, and by nothing else.
+// docs/examples/permissions.ts with the running service, a local node and the two policies that it names: only a token
+// sale, and a Uniswap v4 hook at an address that enables only beforeSwap, accept its responses.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Hex, parseEther, toFunctionSelector } from 'viem'
 import { create2Deployment, DEPLOYER, hookSalt } from '../../contracts/create2.ts'
@@ -11,7 +11,7 @@ import { type RunningService, startService } from '../service/start-service.ts'
 import { environmentOf, firstLineOf, spawnExample } from './support.ts'
 
 const CURRENCIES = { currency0: `0x${'c0'.repeat(20)}`, currency1: `0x${'c1'.repeat(20)}` } as const
-/** The last 14 bits of the address of a hook that wants beforeSwap. */
+/** The last 14 bits of the address of a hook that enables beforeSwap. */
 const BEFORE_SWAP = 0x80n
 
 describeOnChain('docs/examples/permissions.ts', () => {
@@ -31,7 +31,7 @@ describeOnChain('docs/examples/permissions.ts', () => {
     const response = await fetch(`${url}${path}`, { method: 'POST', body: JSON.stringify(fields) })
     return { status: response.status, body: (await response.json()) as Record<string, string> }
   }
-  /** A project of its own for each contract, by its policy's file. @returns the verification hash */
+  /** Creates a project for a contract from the file of its policy. @returns the verification hash */
   const projectFor = async (name: string): Promise<string> => {
     const { policy } = JSON.parse(await command('policy', 'apply', `docs/examples/${name}.yaml`, '--json')) as {
       policy: string
@@ -63,7 +63,7 @@ describeOnChain('docs/examples/permissions.ts', () => {
     await chain.request('eth_sendTransactionSync', [deployment])
     hook = { address, abi: chain.contracts['GuardedSwapHook']!.abi }
     await bind(hookHash, hook)
-    // Answers every call with the user, as msgSender() of a router that the user called.
+    // Returns the user from every call, like msgSender() of a router that the user called.
     router = await chain.deploy({
       sourceName: '',
       abi: [],
@@ -73,7 +73,7 @@ describeOnChain('docs/examples/permissions.ts', () => {
     })
     await chain.send({ to: hook, name: 'trustRouter', arguments: [router.address, true] })
 
-    // Keys for trials: what is verified in the sandbox counts for them.
+    // Test keys, for which sandbox verifications count.
     const { IDENTITY_URL: identityUrl, IDENTITY_TEST_API_KEY: identityApiKey } = service.quickstart
     const identity = createCountersignClient({ identityUrl, identityApiKey })
     await identity.register('individual', { walletAddress: user, sandboxOutcome: 'completed' })
@@ -101,7 +101,7 @@ describeOnChain('docs/examples/permissions.ts', () => {
   }
   const bought = (who: Hex) => chain.read<bigint>(sale, 'tokensOf', who)
 
-  test('sells to a verified wallet what the policy allows, once', async () => {
+  test('sells the allowed amount to a verified wallet, once', async () => {
     const wei = parseEther('1')
     const { status, body } = await post('/sale', { wallet: user, wei: String(wei) })
     expect(status).toBe(200)
@@ -111,7 +111,7 @@ describeOnChain('docs/examples/permissions.ts', () => {
     expect(await send(user, body)).toBe(true)
     expect(await send(user, body)).toBe(false)
     expect([await bought(user), await chain.read<bigint>(sale, 'tokensLeft')]).toEqual([100n * wei, parseEther('50')])
-    // The policy would have it, and the contract has no more.
+    // The policy would allow the sale, but the contract has nothing left.
     const more = await post('/sale', { wallet: user, wei: String(wei) })
     expect([more.status, await send(user, more.body)]).toEqual([200, false])
     expect((await post('/sale', { wallet: user, wei: String(wei) })).body).toEqual({
@@ -121,7 +121,7 @@ describeOnChain('docs/examples/permissions.ts', () => {
     expect((await post('/sale', { wallet: stranger, wei: String(wei) })).body['code']).toBe('IDENTITY_REQUIRED')
   }, 60_000)
 
-  test('lets the hook pass the swap that was asked for, by a trusted router, once', async () => {
+  test('lets the hook accept the requested swap from a trusted router, once', async () => {
     expect(BigInt(hook.address) & 0x3fffn).toBe(BEFORE_SWAP)
     const wanted = { zeroForOne: true, amountSpecified: '-5' }
     const { status, body } = await post('/swap', { wallet: user, ...CURRENCIES, ...wanted })
@@ -148,7 +148,7 @@ describeOnChain('docs/examples/permissions.ts', () => {
     expect([unknown.status, unknown.body['code']]).toEqual([403, 'IDENTITY_REQUIRED'])
   }, 60_000)
 
-  test('the hook has the function that Uniswap v4’s pool manager calls, and answers with its selector', async () => {
+  test('the hook has the function that Uniswap v4’s pool manager calls, and returns its selector', async () => {
     const signature = 'beforeSwap(address,(address,address,uint24,int24,address),(bool,int256,uint160),bytes)'
     expect(toFunctionSelector(signature)).toBe('0x575e24b4')
     const { body } = await post('/swap', { wallet: user, ...CURRENCIES, zeroForOne: false, amountSpecified: '7' })
@@ -169,7 +169,7 @@ describeOnChain('docs/examples/permissions.ts', () => {
     ['/swap', 400, { wallet: USER }],
     ['/swap', 400, { wallet: USER, ...CURRENCIES, zeroForOne: 1, amountSpecified: '5' }],
     ['/other', 404, {}],
-  ])('refuses what is malformed: %s with %d, %j', async (path, status, fields: { wallet?: string }) => {
+  ])('rejects a malformed request: %s with %d, %j', async (path, status, fields: { wallet?: string }) => {
     const sent = fields.wallet === USER ? { ...fields, wallet: user } : fields
     expect((await post(path, sent)).status).toBe(status)
   })

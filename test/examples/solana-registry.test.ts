@@ -1,5 +1,5 @@
-// docs/examples/solana-registry.ts, over an RPC that runs its transactions in a Solana machine: afterwards the registry
-// knows the attesters, and the policy of the guarded program is set.
+// docs/examples/solana-registry.ts, with an RPC endpoint that runs its transactions in a simulated Solana runtime: it
+// registers the attesters and sets the policy of the guarded program.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ import { runExample } from './support.ts'
 
 const SIGNATURE = '1'.repeat(64)
 
-/** The methods that the example and the service ask for. */
+/** The methods that the example and the service call. */
 const answerFrom = (svm: LocalSvm) => {
   let error: string | null = null
   const inContext = (value: unknown) => ({ context: { slot: 1 }, value })
@@ -74,7 +74,7 @@ describeOnSvm('docs/examples/solana-registry.ts', () => {
     return runExample('solana-registry.ts', environment, ...words)
   }
 
-  test('makes a registry, registers attesters, and leaves it at that the second time', async () => {
+  test('creates a registry, registers attesters, and changes nothing when it is run again', async () => {
     const [made, ...registered] = (await run('registry', 'attesters', ...attesters)).trim().split('\n')
     expect(made).toBe(`registry made: ${SIGNATURE}`)
     expect(registered).toEqual(attesters.map((attester) => `attester ${attester}: ${SIGNATURE}`))
@@ -85,7 +85,7 @@ describeOnSvm('docs/examples/solana-registry.ts', () => {
     ])
   }, 60_000)
 
-  test('sets a policy, and another later, as the service reads it', async () => {
+  test('sets a policy and later another one, and the service reads both', async () => {
     const program = target.program.publicKey.toBase58()
     const rpc = createJsonRpc({ url: node.url, timeoutMs: 5_000 })
     const read = () =>

@@ -1,5 +1,5 @@
-// docs/examples/solana-transaction.ts with the running service: the signature check in the real Ed25519 program, and the
-// whole transaction with programs in place of the registry and the guarded one.
+// docs/examples/solana-transaction.ts with the running service: the signature check in the real Ed25519 program, and
+// the whole transaction with stubs for the registry and the guarded program.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ describeOnSvm('docs/examples/solana-transaction.ts', () => {
   const attested = () => `attested by ${service.quickstart['SOLANA_ATTESTER']}: true`
   const refused = /^signature check of a later expiration, [0-9]+ bytes: refused: .*InstructionError/
 
-  test('has its signature checked, and a forged one refused', async () => {
+  test('passes the signature check, and fails it with a forged signature', async () => {
     const lines = (await runExample('solana-transaction.ts', environmentOf(service))).trim().split('\n')
     expect(lines[0]).toBe(attested())
     expect(lines[1]).toMatch(/^signature check and transfer, [0-9]+ bytes: accepted$/)
@@ -34,7 +34,7 @@ describeOnSvm('docs/examples/solana-transaction.ts', () => {
     expect(lines).toHaveLength(3)
   })
 
-  test('runs whole and fits into a packet', async () => {
+  test('runs completely and fits into a packet', async () => {
     const file = join(folder, 'accepting.so')
     writeFileSync(file, acceptingProgram())
     const environment = { ...environmentOf(service), REGISTRY_PROGRAM_FILE: file, GUARDED_PROGRAM_FILE: file }

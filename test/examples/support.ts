@@ -1,4 +1,4 @@
-// What the tests of docs/examples share: an example in a process of its own, and a funded account on a local node.
+// Helpers for the tests of docs/examples: an example in a separate process, and a funded account on a local node.
 import { join } from 'node:path'
 import type { Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dir, '..', '..')
 
 type Environment = Readonly<Record<string, string>>
 
-/** Environment of an example: the quick start's names, and the data folder for the commands that it runs. */
+/** Environment of an example: the variables of the quick start, and the data folder for the commands that it runs. */
 export const environmentOf = (service: RunningService): Environment => ({
   ...service.quickstart,
   COUNTERSIGN_DATA_DIR: service.dataDirectory,
@@ -25,7 +25,7 @@ export const spawnExample = (name: string, environment: Environment): Bun.Subpro
     stderr: 'pipe',
   })
 
-/** What an example that ends by itself printed. @throws Error when it failed */
+/** Runs an example that ends by itself. @returns its output @throws Error if it fails */
 export const runExample = async (name: string, environment: Environment, ...words: string[]): Promise<string> => {
   const { code, stdout, stderr } = await runToEnd(['bun', `docs/examples/${name}`, ...words], environment)
   if (code !== 0) throw new Error(`${name} ended with ${code}\n${stdout}\n${stderr}`)
@@ -37,7 +37,7 @@ export interface FundedAccount {
   readonly privateKey: Hex
 }
 
-/** Test key `number`'s account, with one ether on the node. */
+/** Returns the account of test key `number`, with one ether on the node. */
 export const fundAccount = async (rpcUrl: string, number: number): Promise<FundedAccount> => {
   const privateKey: Hex = `0x${testKey(number).toHex()}`
   const { address } = privateKeyToAccount(privateKey)
@@ -49,7 +49,7 @@ export const fundAccount = async (rpcUrl: string, number: number): Promise<Funde
   return { address, privateKey }
 }
 
-/** The first line that a backend prints: where it listens. @throws Error when it ends before, with what it printed */
+/** Returns the first line that a backend prints, its address. @throws Error with its output if it ends before */
 export const firstLineOf = async (backend: Bun.Subprocess<'ignore', 'pipe', 'pipe'>): Promise<string> => {
   const decoder = new TextDecoder()
   let text = ''

@@ -1,5 +1,5 @@
-// docs/examples/withdrawal_desk.py with the running service and docs/examples/withdrawals.yaml: each order is decided and
-// paid once, a denial is kept, and nothing happens without an answer.
+// docs/examples/withdrawal_desk.py with the running service and docs/examples/withdrawals.yaml: each order is decided
+// and paid once, a denial is kept, and nothing is paid without a response.
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -28,7 +28,7 @@ describe.skipIf(python === undefined)(
       const words = ['policy', 'apply', 'docs/examples/withdrawals.yaml', '--policy', POLICY_ID]
       const applied = await runCommand(service.dataDirectory, ...words)
       expect([applied.code, applied.stderr]).toEqual([0, ''])
-      // A changed policy is live within a second.
+      // A changed policy takes effect within a second.
       for (let name = ''; name !== 'Withdrawals'; ) {
         const probe = { from: WALLET, chain: 'base', verification_hash: VERIFICATION_HASH, msg_value: '1' }
         name = ((await (await service.attest(probe)).json()) as { policy_name: string }).policy_name
@@ -73,7 +73,7 @@ describe.skipIf(python === undefined)(
       }
     }
 
-    test('pays each order once, also when two come together', async () => {
+    test('pays each order once, even if it is submitted twice at once', async () => {
       const body = { chain: 'base', to: WALLET, wei: '5' }
       const [one, other] = await Promise.all([order('order-1', body), order('order-1', body)])
       expect(one).toEqual({ status: 200, body: { paid: true, uuid: expect.stringMatching(/^[0-9a-f-]{36}$/) } })
@@ -98,13 +98,13 @@ describe.skipIf(python === undefined)(
       ['no address', 'order-3', { chain: 'base', to: 'nobody', wei: '5' }, 400],
       ['a long text', 'order-3', 'x'.repeat(2_000), 400],
       ['another path', 'a/b', {}, 404],
-    ])('refuses a body that isn’t an order: %s', async (_, id, body, status) => {
+    ])('rejects a body that isn’t an order: %s', async (_, id, body, status) => {
       expect((await order(id, body)).status).toBe(status)
       expect(books()).toHaveLength(2)
     })
 
-    test('does nothing while the service is away', async () => {
-      // Last: nothing is left to ask.
+    test('pays nothing while the service is unavailable', async () => {
+      // This test is the last, because it stops the service.
       await service.stop()
       const answer = { status: 503, body: { error: 'try again later' } }
       expect(await order('order-4', { chain: 'base', to: WALLET, wei: '5' })).toEqual(answer)
