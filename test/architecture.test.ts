@@ -202,7 +202,7 @@ const violations = (path: string, source: string): string[] => {
 
 const transpilers = { ts: new Bun.Transpiler({ loader: 'ts' }), tsx: new Bun.Transpiler({ loader: 'tsx' }) }
 
-/** File → source files that it loads at once, without imports of types and `import()`. */
+/** File → source files that it loads immediately, without imports of types and `import()`. */
 const importsAtRunTime = new Map(
   [...sources].map(([path, source]) => {
     const transpiler = path.endsWith('x') ? transpilers.tsx : transpilers.ts
@@ -214,7 +214,7 @@ const importsAtRunTime = new Map(
   }),
 )
 
-/** Returns the entries and everything that they load at once: source files by path, and packages by name. */
+/** Returns the entries and all their static imports: source files by path, and packages by name. */
 const loadedWith = (entries: readonly string[]): ReadonlySet<string> => {
   const reached = new Set(entries)
   for (const path of reached) {
@@ -263,7 +263,7 @@ describe('the import table', () => {
     expect(cyclesIn(new Map(Object.entries(edges)))).toEqual([['a', 'b', 'c'], ['self']])
   })
 
-  test('lets folders of the core depend only on folders above them', () => {
+  test('lets folders of the core depend only on folders above them in the table', () => {
     const folders = Object.keys(ALLOWED)
     const isBelow = (entry: string, index: number) =>
       folders.indexOf(entry) > index && !entry.startsWith('src/modules/')
@@ -273,7 +273,7 @@ describe('the import table', () => {
     expect(below).toEqual(['src/compose → src', 'src/cli → src'])
   })
 
-  test('holds for every file', () => {
+  test('is followed by every file', () => {
     expect([...sources].flatMap(([path, source]) => violations(path, source))).toEqual([])
   })
 

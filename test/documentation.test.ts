@@ -1,5 +1,6 @@
-// Commands of the documentation. The `curl` and `countersign` lines of shell blocks run against one service, in the order of
-// the pages. Other `countersign` commands must exist in its help. All others are listed here with a test or a reason.
+// Commands of the documentation. The `curl` and `countersign` lines of shell blocks run against one service, in the
+// order of the pages. Other `countersign` commands must exist in its help. All others are listed here with a test or a
+// reason.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -42,11 +43,11 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'bun src/cli/countersign.ts restore --from /backup --try': 'test/long/cli/restore-trial.test.ts',
   'systemctl reload': 'needs systemd; test/long/service/processes.test.ts sends the SIGHUP that it stands for',
   'kill -HUP': 'test/long/service/processes.test.ts',
-  'chown 1000 store passphrase evidence-key': 'needs another user’s rights',
+  'chown 1000 store passphrase evidence-key': 'needs the rights of another user',
   'chmod 600': 'needs no program of ours',
   'curl -N': 'an option, not a command',
   'bun run test': 'runs this test',
-  'bun run check': 'every commit runs it',
+  'bun run check': 'runs before every commit',
   'bun run format': 'changes the tree',
   'BENCH_KEY="$ATTESTATION_API_KEY" bun run bench --url "$ATTESTATION_URL" --to "$DEMO_CONTRACT" --rate 2000 --quick':
     'test/long/bench/run.test.ts',
