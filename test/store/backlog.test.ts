@@ -21,7 +21,7 @@ const createTrial = (maximum = 1_000) => {
   }
 }
 
-test('the estimate is the length of the queue at the recent pace', () => {
+test('the estimate is the time for the queue at the recent pace', () => {
   const { backlog, run } = createTrial()
   expect(backlog.waitMs()).toBe(0)
   run(400, 2)

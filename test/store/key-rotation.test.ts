@@ -14,7 +14,7 @@ const SECRET = new Uint8Array(24).fill(3)
 describeStores((open) => {
   const temporary = storeOfTest(open)
 
-  test('a rotation keeps every secret that is stored during the rotation', async () => {
+  test('a rotation keeps every secret that is stored while it runs', async () => {
     const { store } = temporary
     const { id: organizationId } = await store.organizations.create({ slug: 'acme', name: 'Acme' })
     const keys = createOrganizationKeys({ store: store.organizationKeys, deploymentKeys: () => [NEW, OLD] })

@@ -169,7 +169,7 @@ describeStores((openTemporaryStore) => {
       expect(await find(evm(5))).toBeNull()
     })
 
-    test('count once, however often they are added or removed', async () => {
+    test('count once, even if they are added or removed repeatedly', async () => {
       const { lists } = temporary.store
       const list = await newList()
       await write(list, chunk([evm(1)]))
@@ -270,7 +270,7 @@ describeStores((openTemporaryStore) => {
       await lists.create({ owner, name: 'one_more' })
     })
 
-    test('have a maximum number of entries, however they are added', async () => {
+    test('have a maximum number of entries, for every way of adding them', async () => {
       const owner = await organization('many-entries')
       const scope = databaseScope(temporary.store.database, temporary.clock, { listEntriesMax: 10 })
       const lists = createListTable(scope)

@@ -21,7 +21,7 @@ const reasonFor = async (address: string): Promise<string> =>
   (await explainUnreachable(target(address), new Error('Failed to connect'), 2_000)).reason
 
 describe('the reason', () => {
-  test('is that nothing listens', async () => {
+  test('is that no server listens', async () => {
     const port = freePort()
     expect(await reasonFor(`postgres://u:secret@127.0.0.1:${port}/x?sslmode=disable`)).toBe(
       `the store x at 127.0.0.1:${port} cannot be reached: nothing listens at this address`,

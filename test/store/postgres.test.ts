@@ -171,7 +171,7 @@ describePostgres('PostgreSQL', () => {
       expect(await waiting).toBe(1)
     })
 
-    test('a statement is canceled after its time limit, and the connection stays usable', async () => {
+    test('a statement is canceled after its time limit, and the connection remains usable', async () => {
       const impatient = await open({ statementLimitMs: 100, target: { ...temporary.target, poolSize: 2 } })
       const before = await backendOf(impatient)
       await expect(impatient.query('SELECT pg_sleep(60)')).rejects.toBeInstanceOf(StoreUnavailableError)
@@ -237,7 +237,7 @@ describePostgres('PostgreSQL', () => {
       }
     })
 
-    test('is limited by the size of the pool', async () => {
+    test('is one of at most as many as the pool allows', async () => {
       const small = await open({ target: { ...temporary.target, poolSize: 3 } })
       const pids = await Promise.all([
         ...Array.from({ length: 40 }, () => small.transaction(backendOf)),
@@ -293,7 +293,7 @@ describePostgres('PostgreSQL', () => {
       expect(inspect(noServer)).not.toContain(POSTGRES_PASSWORD)
     })
 
-    test('follows from every TLS mode except prefer if the server has no TLS', async () => {
+    test('is the result of every TLS mode except prefer if the server has no TLS', async () => {
       for (const tls of ['require', 'verify-full'] as const) {
         expect(await refusal({ tls })).toBeInstanceOf(StoreUnusableError)
       }

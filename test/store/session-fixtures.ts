@@ -19,7 +19,7 @@ export const walletAt = (number: number): WalletAddress =>
 
 export const newHash = (): Uint8Array => crypto.getRandomValues(new Uint8Array(32))
 
-/** Registers a live KYC session without a wallet, unless the changes say otherwise. */
+/** Registers a live KYC session without a wallet, unless the changes specify otherwise. */
 export const register = (
   { sessions }: Pick<Store, 'sessions'>,
   organizationId: string,

@@ -12,7 +12,7 @@ import { createManualClock, openTemporaryStore, seedOrganization } from './tempo
 describeStores((openTemporaryStore) => {
   const temporary = storeOfTest(openTemporaryStore)
 
-  test('the deployment’s id and rows stay the same after a restart, and the store can be closed twice', async () => {
+  test('the deployment’s id and rows are unchanged after a restart, and the store can be closed twice', async () => {
     const { organizationId } = await seedOrganization(temporary.store, 'demo')
     await temporary.store.close()
     const again = await openStore({ target: temporary.target, clock: systemClock })

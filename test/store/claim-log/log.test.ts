@@ -204,7 +204,7 @@ test('at most ten thousand claims are queued, and new requests are refused beyon
   expect((await claimOf(log, u(10_001))).outcome).toBe('claimed')
 })
 
-describe('when a commit fails', () => {
+describe('after a failed commit', () => {
   /** A log whose transactions fail as the test sets. */
   const failing = () => {
     const state = {
@@ -236,7 +236,7 @@ describe('when a commit fails', () => {
     return { state, claims }
   }
 
-  test('although it took effect, its claims are known', async () => {
+  test('that took effect, its claims are known', async () => {
     const { state, claims } = failing()
     const log = await claims
     await claimOf(log, u(1), { key: 'first' })
@@ -345,7 +345,7 @@ test('a clock that is set ahead does not free a key whose signature may be usabl
   expect(claimIn(await claimOf(log, u(5))).uuid).toBe(u(5))
 })
 
-test('claims with outcomes in another decision log stay in flight until they expire', async () => {
+test('claims with outcomes in another decision log remain in flight until they expire', async () => {
   await claimOf(await openLog(), u(1), { key: 'restored' })
   // A process that does not attest makes no changes.
   await logOf(temporary.nodes[1], null)
