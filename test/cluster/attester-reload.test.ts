@@ -95,7 +95,7 @@ test('a retired key stops signing, even if the new keystore is missing', async (
   await change([B, LATE])
   expect(state()).toEqual([[B], false])
   await change([attester('b', 'retiring'), LATE])
-  // The last key stays, because no active key would be left.
+  // The last key is kept, because otherwise no active key would remain.
   expect(signing).toEqual([B])
 })
 

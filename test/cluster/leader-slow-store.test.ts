@@ -187,7 +187,7 @@ describe('a lease that is not renewed', () => {
 const delayMs = fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 2_000 }), fc.integer({ min: 0, max: 8_000 }))
 const delayOf: fc.Arbitrary<Delay> = fc.record({ doMs: delayMs, answerMs: delayMs })
 
-test('at most one process leads, and no task starts without the lead, whatever the delays of the store', async () => {
+test('at most one process leads, and no task starts without the lead, for any delays of the store', async () => {
   const delays = fc.array(fc.array(delayOf, { minLength: 1, maxLength: 8 }), { minLength: 2, maxLength: 3 })
   let leadFor = 0
   await fc.assert(

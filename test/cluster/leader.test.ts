@@ -89,7 +89,7 @@ afterEach(async () => {
 })
 
 describe('the lease', () => {
-  test('is taken at once by the first process, and stays with it', async () => {
+  test('is taken immediately by the first process, which keeps it', async () => {
     const time = createTurnedTime()
     const [first, second] = [await startNode('first', { time }), await startNode('second', { time })]
     await time.advance(60_000)
