@@ -240,7 +240,7 @@ describe('the checks of a session', () => {
     ])
   })
 
-  test('stay queued if the session is submitted again while they are made', async () => {
+  test('remain queued if the session is submitted again while they are made', async () => {
     const { move, isPending } = await submitSession()
     let isFirst = true
     const run = runnerOf(

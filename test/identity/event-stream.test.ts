@@ -40,7 +40,7 @@ describe('an event stream', () => {
     expect(await read()).toBe(': keep-alive\n\n')
   })
 
-  test('drops events that are not newer, also if they arrive before it starts', async () => {
+  test('drops events that are not newer, even if they arrive before it starts', async () => {
     const { stream, read } = open()
     for (const sequence of [2, 3, 4, 5]) stream.send(event(sequence))
     stream.begin(event(3))
@@ -72,7 +72,7 @@ describe('an event stream', () => {
     expect(await read()).toBe(frame(10_001))
   })
 
-  test('drops a reader that reads nothing during two keep-alives', async () => {
+  test('disconnects a reader that reads nothing during two keep-alives', async () => {
     const { stream, read } = open()
     stream.begin(event(1))
     expect(await read()).not.toBe('')

@@ -134,7 +134,7 @@ describe('check types', () => {
     expect(judgeStanding([kyc], 1, 'kyb')).toEqual({ verifying: null, status: null, personId: null })
   })
 
-  test('a rejection of one type ends earlier completions of every type, also by other organizations', () => {
+  test('a rejection of one type ends earlier completions of every type, including those by other organizations', () => {
     const refusedBusiness = session(2, { ...rejected, checkType: 'kyb' })
     for (const before of [kyc, session(1, { own: false }), session(3, { own: false })]) {
       const sessions = [refusedBusiness, before]

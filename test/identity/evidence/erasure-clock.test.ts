@@ -50,7 +50,7 @@ describeStores((open) => {
   })
 })
 
-test('the retention sweep erases nothing while the clock is not trusted', async () => {
+test('the retention sweep erases no evidence while the clock is not trusted', async () => {
   const { store, keys, folder, remove } = await openEvidence()
   const parts = createEvidenceParts({ store, keys, folder, log: { info: () => undefined, warn: () => undefined } })
   try {

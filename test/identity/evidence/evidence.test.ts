@@ -116,7 +116,7 @@ describe('fields', () => {
     await expect(readFields()).rejects.toBeInstanceOf(EvidenceUnreadableError)
   })
 
-  test('stay readable if the outcome of their commit is lost', async () => {
+  test('remain readable if the outcome of their commit is lost', async () => {
     const { replaceFields } = store.evidence
     spyOn(store.evidence, 'replaceFields').mockImplementationOnce(async (...of) => {
       await replaceFields(...of)

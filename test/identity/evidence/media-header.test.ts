@@ -1,4 +1,4 @@
-// File types by content; files that are several types at once, incomplete or active are refused.
+// File types by content. Files with several types, incomplete files and files with active content are refused.
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'

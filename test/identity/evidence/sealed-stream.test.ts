@@ -90,7 +90,7 @@ describe('a sealed stream', () => {
     await refused(open(Buffer.concat([sealed.subarray(0, HEADER_BYTES), other.subarray(HEADER_BYTES)])))
   })
 
-  test('returns nothing of an invalid chunk', async () => {
+  test('returns no bytes of an invalid chunk', async () => {
     const sealed = await seal(sample(CHUNK_BYTES * 2))
     sealed[HEADER_BYTES + PIECE_BYTES + 5]! ^= 1
     const stream = openStream(KEY, pieces(sealed, 1_000), CONTEXT)

@@ -380,7 +380,7 @@ describe('delivery loops', () => {
     await quick.stop()
   })
 
-  test('send a message again if the process that claimed it is gone', async () => {
+  test('send a message again if the process that claimed it has ended', async () => {
     await addMessages()
     expect((await store.webhookMessages.claim(10, 60)).length).toBe(1)
     expect(await run()).toBe(0)
