@@ -302,7 +302,7 @@ describe('the access of a browser', () => {
     own.passTime(30 * DAY)
     expect(await statusOf(person, sessionId)).toBe(404)
     expect((await person.call('POST', `sessions/${sessionId}/handover`, {})).status).toBe(404)
-    // The cookie has expired at the server, and the link stays used.
+    // The cookie has expired at the server, and the link remains used.
     expect((await person.visit(link)).status).toBe(200)
     expect(await kindOf(link, person)).toBe('elsewhere')
   })
