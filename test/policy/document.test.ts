@@ -114,7 +114,7 @@ const NO_RULES = '1:1 the policy has no rules; write "rules: []" for none'
 const quorum = (value: string) => `name: P\nquorum: ${value}\nrules: []`
 const idOf = (id: string) => policy(`  - id: ${id}\n    allow: "true"\n`)
 
-describe('refuses at its position', () => {
+describe('rejects at its position', () => {
   test.each<[string, string, ...string[]]>([
     ['an empty document', '', NOT_A_MAPPING],
     ['a comment', '# nothing', NOT_A_MAPPING],
@@ -195,7 +195,7 @@ describe('a YAML mistake is reported once', () => {
   })
 })
 
-describe('refuses YAML beyond plain data', () => {
+describe('rejects YAML beyond plain data', () => {
   const tooMuch = '1:1 the document has too many parts or is nested too deeply'
   const tooLarge = '1:1 a policy can have at most 256 KiB'
   test.each<[string, string, ...string[]]>([
