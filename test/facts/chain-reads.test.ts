@@ -92,7 +92,7 @@ describe('chain reads', () => {
     clock.advance(1)
     expect(await read(BALANCE)).toBe('101')
     expect(first.blockQueries).toBe(2)
-    // Cached values of the same block stay valid.
+    // Cached values of the same block remain valid.
     clock.advance(2_000)
     expect(await read(TOKEN)).toBe('101')
     expect(read(BALANCE)).toBe('101')

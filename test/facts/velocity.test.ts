@@ -155,7 +155,7 @@ describe('room for wallets', () => {
   })
 
   test.each([[[MONTH, 60]], [[60, MONTH]]])(
-    'is occupied for the longest window of a wallet or of its missing counts: %j',
+    'is used for the longest window of a wallet or of its missing counts: %j',
     (windows) => {
       const nowSeconds = NOW + HOUR
       const counters = createVelocityCounters({ maxWallets: 1 })
@@ -172,7 +172,7 @@ describe('room for wallets', () => {
     },
   )
 
-  test('that is freed does not include remote counts that had no slot', () => {
+  test('that is freed is not used for remote counts that had no room', () => {
     const counters = createVelocityCounters({ maxWallets: 1 })
     decide(counters, { from: '0x01' }, [60])
     counters.addRemote('elsewhere', [tallyOf(HOUR, Math.floor(NOW / 60), NOW + 60 + HOUR)], NOW)
@@ -190,7 +190,7 @@ describe('room for wallets', () => {
     expect(isFull(counters, '0x04', { nowSeconds: NOW + HOUR }, [60])).toBe(false)
   })
 
-  test('is occupied by denied wallets only while they are decided', () => {
+  test('is used by denied wallets only while they are decided', () => {
     const counters = createVelocityCounters({ maxWallets: 1 })
     for (let i = 0; i < 10; i++) decide(counters, { from: `0x${i}` }, [HOUR], false)
     const ticket = counters.begin(subject(), [HOUR])
