@@ -39,7 +39,7 @@ export const missing = (field: string): Refusal => {
 
 const PRINCIPAL = { keyId: 'key_1', organizationId: 'org_1', kind: 'attestation', environment: 'live' } as const
 
-/** The dependencies of an endpoint that refuses nothing and reaches no decision, and their gate. */
+/** The dependencies of an endpoint that refuses no request and makes no decision, and their gate. */
 export const createOpenEndpoint = (
   changes: Partial<BatchEndpointDependencies>,
   rateLimit: Principal['rateLimit'] = null,

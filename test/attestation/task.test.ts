@@ -24,7 +24,7 @@ const CONTEXT = {
 const targetWith = (changes: Partial<ResolvedTarget>): ResolvedTarget =>
   ({ ...targetOf(), needs: [], shadowNeeds: [], shadowRequires: [], ...changes }) as unknown as ResolvedTarget
 
-/** @param targets returned by the catalog one after another; the last one stays */
+/** @param targets returned by the catalog one after another; the last one is repeated */
 const setUp = (targets: readonly ResolvedTarget[], knownExpiration: number | null) => {
   const left = [...targets]
   const submitted: { readonly job: Job; readonly target: unknown }[] = []
