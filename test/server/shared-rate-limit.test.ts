@@ -152,7 +152,7 @@ describeStores((open, dialect) => {
     })
   })
 
-  test('below the limit, no request is refused, however requests are spread', async () => {
+  test('below the limit, no request is refused, for any distribution of requests', async () => {
     const deployment = await deploy(4)
     expect(await run(deployment, seconds, [500, 300, 50, 5])).toMatchObject({ refused: 0 })
     expect(await run(deployment, seconds, [0, 0, 900, 0])).toMatchObject({ refused: 0 })
