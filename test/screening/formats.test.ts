@@ -35,7 +35,7 @@ describe('published formats', () => {
   test.each([
     ['within a word', WALLETS.indexOf('ccc')],
     ['before a space', WALLETS.indexOf(' DDD')],
-    ['behind a space', WALLETS.indexOf('DDD')],
+    ['after a space', WALLETS.indexOf('DDD')],
   ])("OFAC's remarks are completed from the comments if they are cut %s", (_where, at) => {
     const whole = `${'x'.repeat(998 - at)}; ${WALLETS}`
     const files = [remarksOf(whole.slice(0, 1_000)), utf8(''), utf8(''), rest('1', whole.slice(1_000))]

@@ -109,7 +109,7 @@ describe('names that are found', () => {
   ])('%s is nobody', (name) => expect(hitsOf({ name })).toEqual([]))
 })
 
-describe('a name among the commonest words of a list', () => {
+describe('a name of the most common words in a list', () => {
   const COMMON = 'abbas bilal camil dawud fahad ghazi hamid iqbal jabir karim latif majid'.split(' ')
   // Each pair of words is a name, so that more names share words with the query than are compared.
   const many = COMMON.flatMap((first, at) =>
@@ -142,7 +142,7 @@ describe('a name among the commonest words of a list', () => {
   })
 })
 
-describe('what narrows', () => {
+describe('dates, countries and types', () => {
   const scoreOf = (subject: ScreenedSubject): number => screening.screen(subject, 1).hits[0]?.score ?? 0
 
   test('a listed date of birth raises the score, a different date in a document lowers it, and each part is shown', () => {

@@ -113,7 +113,7 @@ describe('one distinctive word', () => {
   })
 })
 
-describe('a person with a name of one word', () => {
+describe('a person with a one-word name', () => {
   const suharto = (name: string): ListedEntry => ({ ...entry([name], 'person', ['1921-06-08']), countries: ['ID'] })
   const hitsOf = (name: string, listed: string, narrowing: Partial<ScreenedSubject>, others: readonly string[] = []) =>
     screeningOf(...others.map((other) => entry([other])), suharto(listed))

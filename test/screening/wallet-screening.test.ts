@@ -237,7 +237,7 @@ describe('the wallets of a session', () => {
     },
   )
 
-  test('keep an open hit of a chain that is not queried again, whatever the screener reports about another chain', async () => {
+  test('keep an open hit of a chain that is not queried again, regardless of the screener’s reports about another chain', async () => {
     verdictOf = (_, chain) => ({ flagged: true, score: chain === 'base' ? 9 : 1 })
     const { id, disconnect } = await connect(evmWallet(56), 'base')
     await submit(id)
@@ -270,7 +270,7 @@ describe('the wallets of a session', () => {
     expect(await hitsOf(id)).toEqual([])
   })
 
-  test('are queried again if the screener is unavailable, and after the last attempt no session is rejected', async () => {
+  test('are queried again if the screener is unavailable, and no session is rejected after the last attempt', async () => {
     verdictOf = () => null
     const id = await handIn(evmWallet(8))
     expect(await outcomesOf(id)).toEqual({ 'wallets.lists': 'passed', 'wallets.screeners.stub': 'not-done' })
