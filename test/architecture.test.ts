@@ -24,7 +24,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   // Folders and buckets for copies of files.
   'src/object-store': '',
   'src/decision-log': 'src/domain src/object-store',
-  // Rules of the policy form, also in browsers.
+  // Rules of the policy form, which also run in browsers.
   'src/policy/rule-form': '',
   'src/policy': 'src/domain src/decision-log src/policy/rule-form docs/policies',
   'src/facts': 'src/domain src/policy',
