@@ -1,4 +1,4 @@
-// Checks of documents and persons over a real store and real evidence; the size of an image selects its reading.
+// Checks of documents and persons with a real store and real evidence; the size of an image selects its reading.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createCheckAgain } from '../../src/identity/checks/check-again.ts'
 import { createCheckRunner } from '../../src/identity/checks/check-runner.ts'

@@ -1,4 +1,4 @@
-// docs/examples/next: the two route handlers of a Next.js app, called like by Next.js, with the running service and a
+// docs/examples/next: the two route handlers of a Next.js app, called as Next.js calls them, with the running service and a
 // real EventSource.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { EventSource } from 'eventsource'

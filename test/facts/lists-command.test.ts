@@ -1,4 +1,4 @@
-// `countersign list` and `list-source`, over a temporary store.
+// `countersign list` and `list-source`, with a temporary store.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -87,7 +87,7 @@ describe('a wallet', () => {
   })
 
   test.each(['rejected', 'retry', 'submitted'] as const)(
-    'is not verified by a newer session if an older one became %s after its completion',
+    'is not verified by a newer session if an older session became %s after its completion',
     (status) => {
       const older = session(1, { ...rejected, status, decidedSequence: 30 })
       for (const completed of [session(2), session(2, { own: false }), session(3, { decidedSequence: 29 })]) {

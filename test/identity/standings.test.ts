@@ -1,4 +1,4 @@
-// Verification over the real store: levels, persons, consent between organizations, environments, and the cache.
+// Verification with the real store: levels, persons, consent between organizations, environments, and the cache.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { WalletAddress } from '../../src/domain/address.ts'
 import type { SessionState } from '../../src/domain/session.ts'
@@ -254,7 +254,7 @@ describe('a person', () => {
   })
 })
 
-test('a rejected session has the person of its wallets, and so have their answers', async () => {
+test('a rejected session and responses about its wallets have the person of the wallets', async () => {
   const { session } = await identity.complete(ours, [W1, W2])
   const { session: other } = await identity.register(ours)
   await identity.connect(ours, other.id, W1)

@@ -1,4 +1,4 @@
-// The identity parts over a real store in a temporary folder, with a manual clock.
+// The identity parts with a real store in a temporary folder, with a manual clock.
 
 import { createHash } from 'node:crypto'
 import { parseEvmAddress, parseSolanaAddress, type WalletAddress } from '../../src/domain/address.ts'

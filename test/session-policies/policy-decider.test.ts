@@ -1,4 +1,4 @@
-// Sessions that a policy decides, over a real store: each decision is made once and stored with its policy and its
+// Sessions that a policy decides, with a real store: each decision is made once and stored with its policy and its
 // facts, and every unclear session is left to a reviewer.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import type { Session, SessionStatus } from '../../src/domain/session.ts'

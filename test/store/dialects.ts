@@ -68,9 +68,9 @@ const forEachDialect = (define: (dialect: Dialect) => void): void => {
   }
 }
 
-/** A suite over the database interface. */
+/** A suite that uses the database interface. */
 export const describeDatabases = forEachDialect
 
-/** A suite over the store. */
+/** A suite that uses the store. */
 export const describeStores = (define: (open: () => Promise<TemporaryStore>, dialect: Dialect['name']) => void): void =>
   forEachDialect((dialect) => define(dialect.openTemporaryStore, dialect.name))

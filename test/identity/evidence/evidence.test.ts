@@ -1,4 +1,4 @@
-// Evidence from upload to erasure, over a real store and real files.
+// Evidence from upload to erasure, with a real store and real files.
 import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { readFileSync, statSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -58,7 +58,7 @@ afterEach(() => parts.remove())
 const keysWith = (...deploymentKeys: readonly [Uint8Array, ...Uint8Array[]]) =>
   createOrganizationKeys({ store: parts.store.organizationKeys, deploymentKeys: () => deploymentKeys })
 
-/** A service over the stored data. */
+/** A service that uses the stored data. */
 const serviceWith = (keys: ReturnType<typeof keysWith>, store = parts.store.evidence) =>
   createEvidence({
     store,

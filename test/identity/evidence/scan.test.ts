@@ -129,7 +129,7 @@ const add = (parts: Opened['parts'], session: Opened['session'], bytes: Uint8Arr
   parts.evidence.addDocument(session, { ...BILL, stream: streamOf(bytes) }).catch((error: unknown) => error)
 
 describe('a scanner without a verdict', () => {
-  test('returns an error in time: unavailable, silent, too talkative or of another protocol', async () => {
+  test('returns an error in time: unavailable, silent, sending too much, or with another protocol', async () => {
     const silent = (): void => undefined
     const misbehaving: readonly ((socket: Socket) => void)[] = [
       silent,

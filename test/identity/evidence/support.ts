@@ -1,4 +1,4 @@
-// Evidence over a real store and folder, with a manual clock and a decoder that returns images unchanged.
+// Evidence with a real store and folder, with a manual clock and a decoder that returns images unchanged.
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -463,7 +463,7 @@ describe('delivery loops', () => {
   })
 })
 
-test('delays grow to half a day, with jitter', () => {
+test('delays increase to half a day, with jitter', () => {
   const middle = Array.from({ length: 11 }, (_, index) => delayAfter(index + 1, () => 0.5))
   expect(middle).toEqual([5, 20, 80, 320, 1_280, 5_120, 20_480, 43_200, 43_200, 43_200, 43_200])
   expect(middle.reduce((sum, seconds) => sum + seconds, 0) / 86_400).toBeGreaterThan(2)

@@ -1,4 +1,4 @@
-// Webhooks over a real store and a real receiver on this machine, with a manual clock.
+// Webhooks with a real store and a real receiver on this machine, with a manual clock.
 
 import { createWebhookParts } from '../../../src/compose/webhook-service.ts'
 import type { SessionState } from '../../../src/domain/session.ts'

@@ -1,4 +1,4 @@
-// Accent colors of organizations: text is readable on them and in them.
+// Accent colors of organizations: text on them, and text in them, is readable.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { accentFor, CONTRAST_MIN, contrast, parseColor, type Rgb } from '../../../src/pages/accent.ts'

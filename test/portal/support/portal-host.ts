@@ -1,4 +1,4 @@
-// The verification page and all identity parts, over a real store in a temporary folder, on a free port.
+// The verification page and all identity parts, with a real store in a temporary folder, on a free port.
 import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
