@@ -16,7 +16,7 @@ import { readText } from './option-values.ts'
 import { CommandFailedError, UsageError } from './output.ts'
 
 export const REVISION_WORD = { name: 'REVISION_OR_FILE', help: 'Revision ID, revision number with --policy, or file' }
-export const REVISION_OPTION = text('policy', 'ID', 'Policy for a revision number')
+export const REVISION_OPTION = text('policy', 'ID', 'Policy of the revision, or policy to compare a file with')
 
 /** Context with the organization of --org. */
 export interface PolicyContext extends CommandContext {
@@ -80,7 +80,7 @@ export const printWarnings = (
 ): void => {
   if (warnings.length === 0 || command.flag('json')) return
   const what = counted(warnings.length, 'warning', 'warnings')
-  output.stderr(`${what}. The document can be saved:\n${renderIssues(source, warnings)}\n`)
+  output.stderr(`${what}:\n${renderIssues(source, warnings)}\n`)
 }
 
 const POLICY = '/organizations/{organization}/policies/{policy}'

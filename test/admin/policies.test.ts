@@ -156,7 +156,7 @@ describe('a simulation', () => {
     [{ geografy: {} }, 'geografy: did you mean geography?'],
     [{ identity: null }, 'identity; the policy reads geography, screeners, velocity'],
     [{ screeners: { chane: null } }, 'screeners.chane: did you mean screeners.chain?'],
-    [{ lists: {} }, 'lists: provide lists in the “lists” field'],
+    [{ lists: {} }, 'lists: provide lists in “lists” (--lists)'],
   ])('refuses facts that the policy does not read: %j', async (facts, message) => {
     const source =
       'name: x\nrules:\n  - id: a\n    deny: client.tor || velocity.count(hours(1)) > 3 || screener("chain").flagged || in_list(wallet.address, "friends")\n'

@@ -94,7 +94,7 @@ describe('documents', () => {
       code: 0,
       stdout: expect.stringMatching(/./),
       stderr:
-        '1 warning. The document can be saved:\n' +
+        '1 warning:\n' +
         '3:35 /rules/0/allow unknown chain "bas": did you mean "base"?\n' +
         '      - { id: a, allow: chain.name == "bas" }\n                                      ^\n',
     })

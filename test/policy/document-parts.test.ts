@@ -294,7 +294,7 @@ tests:
   const TIMESTAMP = 'a timestamp must be in RFC 3339 format in whole seconds, for example "2026-01-31T00:00:00Z"'
   const AMOUNT = 'an amount must be a number, or a number and one of ether, gwei, sol, lamports'
   const groups = [...new Set(FACT_SOURCES.map(({ group }) => group)), 'screeners', 'reads', 'velocity', 'lists']
-  const VELOCITY = 'write velocity per window: velocity: { 24h: { count: 3, value: 1 ether } }'
+  const VELOCITY = 'write velocity per window in h, m or s: velocity: { 24h: { count: 3, value: 1 ether } }'
   test.each([
     ['tests: 5', '8 tests must be a list'],
     ['tests: [5]', '9 a test must be a mapping with name, request, facts, verdict, rule'],

@@ -154,7 +154,7 @@ describe('countersign screening', () => {
     ['check --file none.csv --threshold 72.5', 2, ''],
     ['check --file none.csv --threshold 7e1.5', 2, ''],
     ['check --file none.csv --threshold 1000.5', 2, ''],
-    ['trial', 1, 'no sanctions list has been read yet'],
+    ['trial', 1, 'no sanctions list has been read'],
     ['update --screener-score 0x10', 2, ''],
   ])('%s ends with %d: %s', async (words, code, why) => {
     const [verb = '', ...rest] = words.split(' ')

@@ -48,7 +48,7 @@ const readVelocity = (reader: MappingReader): VelocityFacts => {
   }
 }
 
-const VELOCITY_FORM = 'write velocity per window: velocity: { 24h: { count: 3, value: 1 ether } }'
+const VELOCITY_FORM = 'write velocity per window in h, m or s: velocity: { 24h: { count: 3, value: 1 ether } }'
 
 const windowSeconds = (text: string): number | null => {
   try {

@@ -32,7 +32,7 @@ export const refuseUnknownFacts = (facts: Members, needs: readonly FactNeed[]): 
   const near = nearNames(path, known)
   const remedy =
     path === 'lists'
-      ? ': provide lists in the “lists” field'
+      ? ': provide lists in “lists” (--lists)'
       : near.length > 0
         ? `: did you mean ${near.join(' or ')}?`
         : `; the policy reads ${known.length === 0 ? 'no facts beyond the request' : known.join(', ')}`

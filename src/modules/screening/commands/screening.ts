@@ -99,7 +99,9 @@ const check = async (context: CommandContext): Promise<number> => {
   }
   const lists = await packLists(store.screeningLists, versionsOf(await store.screeningLists.list()))
   if (lists.length === 0)
-    throw new CommandFailedError(`no sanctions list has been read yet: run ${PROGRAM} screening-list list to see why`)
+    throw new CommandFailedError(
+      `no sanctions list has been read: run ${PROGRAM} screening-list list for the reason, or enable a list with ${PROGRAM} screening-list enable LIST`,
+    )
   const lines = readLines(path)
   const entries = lists.map(({ list, bytes }) => ({ list, entries: unpackEntries(bytes) }))
   const screening = openScreening(buildScreening(entries))
