@@ -104,7 +104,12 @@ export const createProcesses = (): Processes => {
         void input.flush()
       },
       exitCode: () => child.exitCode ?? (child.signalCode === null ? null : 128),
-      output: async () => ((await log.exists()) ? (await log.text()).slice(-OUTPUT_SHOWN) : ''),
+      output: () =>
+        log.text().then(
+          (text) => text.slice(-OUTPUT_SHOWN),
+          // `stopAll` has removed the file.
+          () => '',
+        ),
       stop: () => stopChild(child),
     }
     running.add(child)
