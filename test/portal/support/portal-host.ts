@@ -65,6 +65,7 @@ export const startPortalHost = async (options: HostOptions = {}) => {
     chains: chains.chains.map(({ name }) => name),
     build: { version: 'test', runtime: Bun.version, signer: 'none', store: 'sqlite' },
   })
+  const failures: unknown[] = []
   const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
   const identity = await createIdentity({
     findService: () => null,
@@ -114,7 +115,7 @@ export const startPortalHost = async (options: HostOptions = {}) => {
     },
     requestIds: createRequestIds(),
     clock,
-    report: () => undefined,
+    report: (error) => void failures.push(error),
   })
 
   const createOrganization = (slug: string, name: string, level: Level) =>
@@ -142,6 +143,8 @@ export const startPortalHost = async (options: HostOptions = {}) => {
     store,
     identity,
     organization,
+    /** Errors that the service reported. */
+    failures,
     createOrganization,
     registerFor,
     url: ownUrl,
