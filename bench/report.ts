@@ -123,7 +123,7 @@ const formatOutcomes = (measurements: readonly Measurement[]): string[] => {
 const findingLines = (findings: readonly string[]): string[] =>
   findings.length === 0 ? [] : ['', 'Findings', ...findings.map((finding) => `  ${finding}`)]
 
-/** Formats the table of `--ratios` and the findings that make it doubtful. */
+/** Formats the table of `--ratios` and the findings that cast doubt on it. */
 export const formatRatios = ({ goals, findings }: BenchResult): string => {
   const rows = tableOfRatios(goals).map(({ label, value, unit, bound, limit }) => [
     label,

@@ -41,7 +41,7 @@ export interface FollowReport {
   readonly sessions: number
 }
 
-/** Changes followed sessions at a fixed rate. */
+/** Order to change the followed sessions at a fixed rate. */
 export interface ChangeOrder {
   readonly type: 'change'
   readonly ratePerSecond: number

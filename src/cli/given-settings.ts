@@ -50,7 +50,7 @@ const PLAIN = new Set(
     .map(({ name }) => variableOf(name)),
 )
 
-/** Returns null if there is no config file, or if it doesn't exist. */
+/** Returns null if no config file is set, or if the file doesn't exist. */
 export const configFileOf = (
   settings: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,

@@ -155,7 +155,7 @@ export const createLeader = (dependencies: LeaderDependencies): Leader => {
     const renewed = await lease.renew(id, held)
     if (term !== held) return
     if (renewed) trust(sentMs)
-    // Too late for this term, even if nobody took the lease.
+    // The renewal came too late for this term, even if no other process took the lease.
     if (!renewed || !leads()) lose()
   }
 

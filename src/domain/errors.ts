@@ -49,7 +49,7 @@ export interface CountersignErrorOptions {
   readonly cause?: unknown
   /** Seconds for `Retry-After`. */
   readonly retryAfterSeconds?: number
-  /** Neither a signature nor a decision record was left, so the request can be repeated with another uuid. */
+  /** No signature or decision record was created, so the request can be repeated with another uuid. */
   readonly nothingSigned?: boolean
 }
 

@@ -13,7 +13,7 @@ export interface ListImage {
   readonly removed: SharedArrayBuffer | null
   /** A list that people maintain is always current; a source's list has the age of its confirmation. */
   readonly keptBy: 'people' | 'source'
-  /** Last confirmation by the source in Unix seconds; null before the first, and for people's lists. */
+  /** Last confirmation by the source, in Unix seconds; null before the first, and for lists that people maintain. */
   readonly confirmedAtSeconds: number | null
   /** False if a change to the list can't be read: no decision may use the list. */
   readonly current: boolean

@@ -32,7 +32,7 @@ export class RetriesExhaustedError extends fixedError(
 
 export class EvidenceErasedError extends fixedError(
   'SESSION_CONFLICT',
-  'the evidence of the session was erased: it cannot be completed until evidence is submitted again',
+  'the evidence of the session was erased: the session cannot be completed until evidence is submitted again',
 ) {}
 
 /** Applies to completion by any interface, while the person or wallet may be listed. */

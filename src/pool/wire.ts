@@ -195,7 +195,10 @@ export const decodeOutcomes = (text: string): OutcomeBatch => {
   return { busyMs, outcomes }
 }
 
-/** A separate thread, or the main thread (workers/signing/inline-worker.ts). Replies arrive in a later turn. */
+/**
+ * Connection to a worker in a separate thread or in the main thread (workers/signing/inline-worker.ts). Replies arrive
+ * in a later turn of the event loop.
+ */
 export interface WorkerPort {
   work(jobs: readonly OutgoingJob[], clockOffsetMs: number): void
   control(message: ControlMessage): void

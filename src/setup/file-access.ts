@@ -68,7 +68,7 @@ const inspectSecret = (path: string, readable: number): AccessProblem | null => 
 
 /** Returns the paths that other users can read or change, but should not. */
 export const inspectAccess = (folder: DataFolder, settings: SecretSettings): readonly AccessProblem[] => {
-  // Windows has no such modes.
+  // Windows has no POSIX file modes.
   if (process.platform === 'win32') return []
   const secrets = join(folder.root, 'secrets')
   const own = [...filesIn(folder.keystores), ...filesIn(secrets), folder.quickstart]

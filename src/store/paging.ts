@@ -33,7 +33,7 @@ export interface PageQuery {
   readonly steps?: PageSteps
 }
 
-/** Condition with an index that starts with the condition and ends with the order. */
+/** Condition on the leading columns of an index whose remaining columns are the sort order. */
 interface PageSteps {
   readonly where: readonly string[]
   readonly parameters: readonly SqlParameter[]

@@ -171,7 +171,7 @@ export const METRICS = {
     },
   ),
   listsBehind: defineMetric('countersign_lists_behind', 'gauge', 'Lists whose latest change could not be read.'),
-  listLoads: defineMetric('countersign_list_loads_total', 'counter', 'List sources read by this process.', {
+  listLoads: defineMetric('countersign_list_loads_total', 'counter', 'Reads of list sources by this process.', {
     outcome: 'loaded, confirmed, failed',
   }),
   geographyAge: defineMetric(

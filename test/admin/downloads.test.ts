@@ -113,7 +113,7 @@ describe('an export', () => {
     return harness.person({ email: 'ada@example.com', deploymentAdmin: true })
   }
 
-  test('has no idle limit and closes its connection, and a refused export has a limit', async () => {
+  test('has no idle timeout and closes its connection, and a refused export has a timeout', async () => {
     const { cookie } = await createAdmin()
     const limits: number[] = []
     const timeout = (_request: Request, seconds: number): void => void limits.push(seconds)

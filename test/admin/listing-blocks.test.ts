@@ -34,7 +34,7 @@ await fillTables(harness.store, join(harness.folder, 'countersign.db'), {
 })
 
 const WALLET = `0x${'1'.repeat(40)}`
-/** Values that match few or no rows, so that the database examines all of them. */
+/** Values that match few or no rows, so that the database has to scan every row. */
 const RARE: Readonly<Record<string, string>> = {
   assigned_to: 'nobody',
   created_before: '2020-01-01T00:00:00Z',

@@ -1,4 +1,4 @@
-// The load generator processes against an echo server.
+// Tests the processes of the load generator against an echo server.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type LoadClient, startLoadClient } from '../../bench/load/load-client.ts'
 import type { LoadPlan, LoadShape } from '../../bench/load/plan.ts'

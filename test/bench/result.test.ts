@@ -152,7 +152,7 @@ describe('result', () => {
     const undivided = stageShares(collector.measurements())
     expect(undivided.map(({ microseconds }) => microseconds)).toEqual([10, 4, 2, 48, 64])
     expect(undivided[3]?.share).toBe(0.75)
-    // 30 on the main thread, of which HTTP and half of the pool are known, and 34 in the workers.
+    // 30 µs on the main thread, including HTTP and half of the pool, and 34 µs in the workers.
     addRounds(collector, 'service.closed.cpu_main', 'µs', [30])
     const divided = stageShares(collector.measurements())
     expect(divided.map(({ microseconds }) => microseconds)).toEqual([10, 4, 2, 18, 30, 64])

@@ -18,7 +18,7 @@ export interface Step {
   readonly statuses?: readonly string[]
   /** Name of the result in later steps: `$name.field`. */
   readonly save?: string
-  /** Part of the result. */
+  /** Expected subset of the result. */
   readonly result?: Json
   readonly error?: Json
   /** The attester in the response must have signed the bytes of the result. */

@@ -297,7 +297,7 @@ describe('the dashboard', () => {
     expect(readFileSync(join(DEPLOY, 'grafana', 'countersign.json'), 'utf8')).toBe(dashboardText())
   })
 
-  test('follows the documented model of Grafana', () => {
+  test('follows Grafana’s documented JSON model', () => {
     const model = JSON.parse(dashboardText()) as Record<string, unknown>
     const fields = 'title tags timezone editable graphTooltip panels time templating annotations refresh schemaVersion'
     for (const field of [...fields.split(' '), 'version', 'links']) expect(model).toHaveProperty(field)

@@ -190,7 +190,7 @@ describeStores((open) => {
   })
 
   testDetails(
-    'of another organization’s verification are never used, and do not hide those of the organization’s own',
+    'of another organization’s verification are never used, and do not hide the details of the own verification',
     async ({ verify, details, isVerified, agree, move, complete, createOrganization, store, organization }) => {
       const other = await createOrganization('other')
       await store.organizationBrands.set(other, { asksDetails: true })

@@ -52,7 +52,7 @@ test.each([
   ['\u200cشود', 'at the start'],
   ['می\u200c شود', 'before a space'],
   ['می\u200c\u200cشود', 'twice'],
-  ['می\u200dشود', 'the zero width joiner'],
+  ['می\u200dشود', 'a zero-width joiner'],
   ['کار\u200cها', 'after a letter that does not connect to the next one'],
   ['شی\u200cء', 'before a letter that does not connect to the previous one'],
   ['مa\u200cش', 'after a Latin letter'],

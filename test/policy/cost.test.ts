@@ -42,7 +42,7 @@ describe('the estimate', () => {
     expect(steps(`1 / chain.id == 1${' '.repeat(8000)}`)).toBeGreaterThan(2000)
   })
 
-  test('counts the characters of texts', () => {
+  test('counts the characters in strings', () => {
     const long = `"${'a'.repeat(256)}"`
     expect(steps(`size(${long}) == 1`)).toBeGreaterThan(100)
     expect(steps(`${long}.contains(${long})`)).toBeGreaterThan(2000)

@@ -42,7 +42,7 @@ describe('constants', () => {
   const INT = 'an int must be a whole number of at most 64 bits in decimal digits'
   const NAME =
     'the name of a constant must consist of a-z, 0-9 and "_", begin with a letter and have at most 64 characters'
-  const UINT256 = 'a uint256 must be a whole number in decimal digits or 0x hex, without sign or separators'
+  const UINT256 = 'a uint256 must be a whole number in decimal digits or 0x hex, without a sign or separators'
   const ADDRESS = 'an address must be 0x followed by 40 hex digits (EVM), or 32 bytes in base58 (Solana)'
   const DURATION = 'a duration must be whole hours, minutes and seconds of at most a century, for example "36h"'
   const TYPES = 'bool, int, uint256, string, address, duration, timestamp, ether, gwei, sol, lamports'
@@ -180,7 +180,7 @@ describe('reads', () => {
   const takes = (type: string, args?: string): string => view(`function f(${type} x) view returns (bool)`, args)
   const readOf = (fields: string): string => `reads: { a: { ${fields} } }`
   const NAME = 'the name of a read must consist of a-z, 0-9 and "_", begin with a letter and have at most 64 characters'
-  const UINT256 = 'a uint256 must be a whole number in decimal digits or 0x hex, without sign or separators'
+  const UINT256 = 'a uint256 must be a whole number in decimal digits or 0x hex, without a sign or separators'
   const KINDS = 'native-balance, token-balance, erc721-owner, erc1155-balance, view'
   const OF = 'of must be wallet.address, onBehalf.address, target.address or an address'
   const HEX = 'a contract must be 0x followed by 40 hex digits'

@@ -185,7 +185,7 @@ describe('a YAML mistake is reported once', () => {
     ['a key too far to the right', rulesOf('    deny: x\n     code: X\n    message: m\n'), 5],
     ['a key too far to the right, after quotes', rulesOf('    deny: "x"\n     code: X\n    message: m\n'), 5],
     ['a key at the indentation of the list', rulesOf('    deny: x\n  code: X\n    message: m\n'), 5],
-    ['a key before the others', rulesOf('   deny: x\n  - id: b\n    allow: y\n'), 4],
+    ['a first key too far to the left', rulesOf('   deny: x\n  - id: b\n    allow: y\n'), 4],
     ['a first name too far to the right', 'name: P\n rules:\n  - id: a\n    deny: x\n', 2],
   ])('%s', (_, source, line) => expect(report(source)).toEqual([`${line} check the indentation of line ${line}`]))
 

@@ -53,7 +53,7 @@ describe('refused', () => {
     ['an abbreviated time zone', 'request.time.getHours("PST") == 1', IANA],
     ['a fact in a time zone', 'request.weekday("Europe/Zurich") == 1', WEEKDAY],
     ['a time zone of the request', 'request.time.getMonth(client.ip) == 1', ZONE],
-    ['a number as time zone', 'request.time.getMonth(1) == 1', ZONE],
+    ['a number as a time zone', 'request.time.getMonth(1) == 1', ZONE],
     ['two time zones', 'request.time.getMonth("UTC", "UTC") == 1', ZONE],
     ['a duration in a time zone', 'request.time_of_day.getHours("UTC") == 1', TIMESTAMP_TYPE],
     [

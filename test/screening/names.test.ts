@@ -52,7 +52,7 @@ describe('names that are found', () => {
     ['ABC Trading Limited', '8', 'points'],
     ['Fer\u200bdinand\u202e Martínez Suárez', '9', 'marks'],
     ['Ferd1nand Mart1nez Suarez', '9', 'digits for letters'],
-    ['6a2prom', '6', 'other digits for letters'],
+    ['6a2prom', '6', '6 and 2 in place of letters'],
     ['FerdinandMartinezSuarez', '9', 'all written together'],
     ['Suarez-FerdinandMartinez', '9', 'written as one word, in another order'],
     ['Fer dinand Mart inez Sua rez', '9', 'written apart'],

@@ -52,7 +52,7 @@ describe('names in the scripts of their languages', () => {
     ['Byeongseo Hwang', 'HWANG, Pyong So', 'the same with the family name last'],
     ['Hwang Byeong Seo', 'HWANG, Pyong So', 'the same in three words'],
     ['I Yongmu', 'RI, Yong Mu', 'the same with a family name of one letter'],
-    ['Bak Dochun', "PAK, To'-Ch'un", 'the same with other consonants'],
+    ['Bak Dochun', "PAK, To'-Ch'un", 'different initial consonants'],
     ['황병서', 'HWANG, Pyong So', 'McCune-Reischauer'],
     ['최용해', 'CHOE, Ryong Hae', 'initial-sound law in a given name'],
     ['이용무', 'RI, Yong Mu', 'initial-sound law in a family name'],

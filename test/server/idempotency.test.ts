@@ -61,7 +61,7 @@ const failingClaims = (of: () => Promise<IdempotencyStore<IdempotencyClaim>>): I
   },
 })
 
-/** Claims in rows, with their answers. */
+/** Stores claims and their responses as database rows. */
 const rowStore: IdempotencyStore<IdempotencyClaim> = {
   ...failingClaims(async () => temporary.store.idempotency),
   complete: async (...parameters) => {

@@ -85,7 +85,7 @@ describe('reports of programs', () => {
     COUNTERSIGN_DASHBOARD_LISTEN: '127.0.0.1:0',
   })
 
-  test('a service with one or several processes refuses to start before it changes anything', async () => {
+  test('a service with one or several processes refuses to start, and changes nothing', async () => {
     chmodSync(join(folder.root, 'secrets'), 0o755)
     chmodSync(folder.passphrase, 0o666)
     for (const processes of ['1', '2']) {

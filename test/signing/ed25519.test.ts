@@ -16,7 +16,7 @@ describe('the Ed25519 signer', () => {
     expect(signer.sign(Uint8Array.fromHex(vector.message)).toHex()).toBe(vector.signature)
   })
 
-  test('equals noble for random keys and messages, and for seeds of zeros and of ones', () => {
+  test('matches noble for random keys and messages, and for all-zero and all-one seeds', () => {
     const seeds = Array.from({ length: 300 }, (_, i) => testKey(i))
     for (const [i, seed] of [new Uint8Array(32), new Uint8Array(32).fill(0xff), ...seeds].entries()) {
       const message = sha256(`countersign message ${i}`)

@@ -311,7 +311,7 @@ describeDatabases((dialect) => {
       expect(await history()).toHaveLength(2)
     })
 
-    test('of a newer version prevent the start with one line and make no changes', async () => {
+    test('of a newer version prevent startup with a one-line error, and nothing is changed', async () => {
       await migrate(database, 5, [first, second])
       const detail = await refusal([first])
       expect(detail).toContain('newer than this program (schema 2; this program supports 1)')

@@ -144,7 +144,7 @@ describeStores((open) => {
     const { sessionId } = target
     const lease = leaderLeases.identity
     const sequence = (await sessions.find(organizationId, sessionId))?.session.sequence ?? 0
-    const lost = new Error('the lead was lost')
+    const lost = new Error('leadership was lost')
     const storeAs = (holder: string, term: number) =>
       temporary.store.transaction(
         (tables) =>

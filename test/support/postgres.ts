@@ -33,7 +33,7 @@ export const sharedPostgres = (): PostgresAccess => {
   return shared
 }
 
-/** Limits for machines that stop for seconds. Tests of the limits set their own. */
+/** Long limits, for machines that stall for several seconds. Tests of the limits set their own. */
 export const PATIENT_LIMITS = {
   connectLimitMs: 20_000,
   lockLimitMs: 20_000,

@@ -150,7 +150,7 @@ export const POOL_ROUTES = [
     command: false,
     summary: 'Show the service’s recent metrics',
     description:
-      'Returns the last 15 minutes by second, or the last day by minute, oldest first, across all processes. Data starts when the process that collects it starts.',
+      'Returns the last 15 minutes by second, or the last day by minute, oldest first, across all processes. There is no data from before the start of the process that collects it.',
     query: Type.Object({
       window: Type.Optional(oneOf(['15m', '24h'], 'Length of the period. Defaults to 15 minutes')),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_440, description: 'Return only the newest points' })),
@@ -164,7 +164,7 @@ export const POOL_ROUTES = [
     access: DEPLOYMENT,
     command: false,
     summary: 'List recent events: process starts, resizes and policy activations',
-    description: 'Oldest first. Data starts when the process that collects it starts.',
+    description: 'Oldest first. There is no data from before the start of the process that collects it.',
     query: Type.Object({
       window: Type.Optional(oneOf(['15m', '24h'], 'Length of the period. Defaults to 15 minutes')),
     }),

@@ -56,7 +56,7 @@ export const createCheckAgain = (
   { name, begin }: RepeatedPart,
   { organizations, outdated, queued, store, clock, onError }: CheckAgainDependencies,
 ) => {
-  /** Key of the data that all sessions were last compared with; null while they were compared with different data. */
+  /** Key of the data that every session was last compared with; null if sessions were compared with different data. */
   let settledKey: string | null = null
   const settled = new Map<string, string>()
 

@@ -166,7 +166,7 @@ export const createStreamHub = (dependencies: StreamHubDependencies) => {
           (stillAllowed) => {
             if (!stillAllowed) end(subscription)
           },
-          // A store outage ends no stream; the key is checked again in 15 s.
+          // A store outage does not end the stream; the key is checked again in 15 s.
           (error: unknown) => onError(error),
         )
       }

@@ -47,7 +47,7 @@ export const parseUint256Literal = (literal: string | bigint): Uint256 => {
   const isDecimal = isDigits(literal) && literal.length <= 78 && (literal === '0' || literal[0] !== '0')
   if (!isHex && !isDecimal) {
     throw new LiteralMalformedError(
-      'a uint256 must be a whole number in decimal digits or 0x hex, without sign or separators',
+      'a uint256 must be a whole number in decimal digits or 0x hex, without a sign or separators',
     )
   }
   return withinRange(BigInt(literal))

@@ -84,7 +84,7 @@ interface NewList {
 }
 
 export type EditResult =
-  /** `changed`: number of added and removed entries, without changed memos. */
+  /** `changed`: number of added and removed entries; changed memos do not count. */
   | { readonly status: 'edited'; readonly list: AddressList; readonly changed: number }
   | { readonly status: 'unknown' }
   /** The list is maintained automatically, so manual changes would be lost. */

@@ -203,7 +203,10 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
     })
   },
 
-  /** Deletes old messages and ends messages of removed endpoints, in a batch. Call again until it returns 0. */
+  /**
+   * Deletes old messages, and marks waiting messages of removed endpoints as dead, one batch per call. Call again until
+   * it returns 0.
+   */
   sweep: async (): Promise<number> => {
     const nowSeconds = scope.nowSeconds()
     const before = sql`CASE state WHEN 'dead' THEN ${nowSeconds - DEAD_KEEP_SECONDS}

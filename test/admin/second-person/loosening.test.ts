@@ -228,7 +228,7 @@ describe('an external decider', () => {
     expect((await world.call('POST', '/organizations/alpha/webhooks', events)).status).toBe(201)
   })
 
-  test('is removed with a second person, because a policy would then decide', async () => {
+  test('needs a second person to be removed, because a policy would then decide', async () => {
     const { ada, alpha, ofSessions, store } = world
     const chosen = await world.request(ada, 'changeSessionPolicy')
     const remains = { what: 'external decider remains active', before: DECIDER, after: DECIDER }

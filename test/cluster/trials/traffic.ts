@@ -104,7 +104,8 @@ export const findLosses = async (
     if (verified.code !== 0) problems.push(`node ${node.index + 1}'s log: ${verified.stdout}${verified.stderr}`)
   }
   const lost = uuids.filter((uuid) => !recorded.has(uuid))
-  if (lost.length > 0) problems.push(`${lost.length} acknowledged attestations are in no log, first ${lost[0]}`)
+  if (lost.length > 0)
+    problems.push(`${lost.length} acknowledged attestations are missing from the logs; the first is ${lost[0]}`)
   const twice = uuids.length - new Set(uuids).size
   if (twice > 0) problems.push(`${twice} uuids were answered twice`)
   const authorization = { authorization: `Bearer ${cluster.quickstart['IDENTITY_API_KEY']}` }

@@ -26,7 +26,7 @@ const OLD = 'the old passphrase'
 
 /**
  * Three keystores encrypted by OLD. The Solana one has the format of earlier versions.
- * @param configured whether the operator set the passphrase file. Each opening then takes a second.
+ * @param configured whether the operator set the passphrase file. Opening each keystore then takes a second.
  */
 const makeFolder = async (configured = false) => {
   const folder = dataFolderAt(root)

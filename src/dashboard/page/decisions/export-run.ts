@@ -30,7 +30,7 @@ export interface ExportRun {
   readonly bytes: number
   /** Rows at the start; more decisions may have been made since. */
   readonly total: number
-  /** False if there are more than `total`. */
+  /** False if there are more than `total` rows. */
   readonly exact: boolean
   readonly error: unknown
   /** URL of the finished file, valid only in this page; null until then. */

@@ -46,7 +46,7 @@ export const useShortcuts = (shortcuts: readonly Shortcut[]): void => {
   const key = shortcuts.map(({ keys }) => keys).join()
   const latest = useRef(shortcuts)
   latest.current = shortcuts
-  // `key` represents the shortcuts.
+  // `key` changes when the list of shortcuts changes.
   useLayoutEffect(() => {
     const own = latest.current.map((shortcut, index) => ({ ...shortcut, run: () => latest.current[index]?.run() }))
     for (const shortcut of own) registered.add(shortcut)

@@ -43,7 +43,7 @@ interface ScreenedList {
  * Maximum points for date of birth (8), country (2) and rounding: names this far below the threshold are compared too.
  */
 const LIFT_MAX = 10.5
-/** Minimum similarity of divided words, which match by chance unless they match almost completely. */
+/** Minimum similarity of divided words. Less similar words often match by chance. */
 const DIVIDED_SIMILARITY_MIN = 0.9
 /** Points for a one-word name that the other name contains, if date or country match. */
 const ONLY_WORD_POINTS = 73
