@@ -160,6 +160,7 @@ describe.skipIf(CHROMIUM === null)('the setup (needs Chromium)', () => {
     expect(await rows.count()).toBe(2)
     await page.getByLabel('Find an address').fill(WALLET.slice(0, 6))
     await page.getByRole('button', { name: 'Find', exact: true }).click()
+    await rows.nth(1).waitFor({ state: 'detached' })
     await page.getByRole('cell', { name: ADMIN_EMAIL }).waitFor()
     expect(await rows.count()).toBe(1)
     await page.getByRole('button', { name: `Remove ${WALLET}` }).click()
