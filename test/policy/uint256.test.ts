@@ -132,7 +132,7 @@ describe('literals', () => {
     'ether(99999999999999999999) == ether("99999999999999999999")',
   ])('%s', (expression) => expect(holds(expression)).toBe(true))
 
-  const UINT256 = 'a uint256 must be a whole number in decimal digits or 0x hex, without sign or separators'
+  const UINT256 = 'a uint256 must be a whole number in decimal digits or 0x hex, without a sign or separators'
   const WHOLE = ['""', '" 12 "', '"-1"', '"+1"', '"1e18"', '"1_000"', '"01"', '"0x"', '"1n"', '"٣"']
   const LONG = [`"0x1${'0'.repeat(64)}"`, `"${'9'.repeat(79)}"`]
   const DECIMAL = 'ether() takes a decimal number, for example ether("1.5")'
