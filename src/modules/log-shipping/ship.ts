@@ -43,7 +43,7 @@ export interface ShipperOptions {
 
 export class ShippedWrongError extends NamedError {}
 
-/** The copy is the only place of some lines. The operator must move it away. */
+/** Only the copy contains some lines. The operator must move it out of the target. */
 export class CopyDivergedError extends DetailedError {}
 
 /** Shipped part of an open segment, from its start without gaps. */
@@ -117,7 +117,7 @@ export const createShipper = (options: ShipperOptions) => {
     if (diverged.has(object) || (await hasOtherLine(copy, pathOf(slot, segment)))) {
       diverged.add(object)
       throw new CopyDivergedError(
-        `the copy ${object} has lines that this log lacks and is not overwritten: move the folder ${node}/ away`,
+        `the copy ${object} has lines that this log lacks, so it is not overwritten: move the folder ${node}/ out of the target`,
       )
     }
     compared.add(object)

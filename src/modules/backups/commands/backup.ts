@@ -200,7 +200,7 @@ const fill = async (
     for (const { path } of files) needed.delete(basename(path))
     if (needed.size === 0) return facts
     await requireErased([...needed], source, folder.evidence)
-    // A person may have replaced new evidence, whose successor only a later copy of the database names.
+    // A person may have replaced the evidence. Only a later copy of the database names its replacement.
     if (retries === 0) return facts
     await rm(database)
     return copyDatabaseAndEvidence(retries - 1)

@@ -188,13 +188,13 @@ export const createLogComparison = (options: LogComparison) => {
       readonly archivedEnd: number | undefined
       readonly mayBeUncopied: boolean
     }[] = []
-    // First header that isn't older; it bounds the leaves of workers without a file.
+    // First leaf of the files that are not old enough to be archived. Limits the leaves of workers without a file.
     let firstLater: number | undefined
     for (const slot of [...new Set([...present, ...bySlot.keys()])].sort()) {
       // The tables also name slots, which must not lead to files outside the log.
       const files = present.includes(slot) ? listSegments(join(directory, slot)) : []
       const held = Map.groupBy(bySlot.get(slot) ?? [], ({ segment }) => segment)
-      // Header whose previous segment is older, like all before it.
+      // First leaf of the newest file that follows a segment old enough to be archived.
       let archivedEnd: number | undefined
       const lastHeld = Math.max(-1, ...[...held.keys()].map((name) => parseSegmentName(name)?.number ?? -1))
       for (const [index, file] of files.entries()) {

@@ -22,8 +22,8 @@ export const readHeadFile = async (path: string): Promise<string | null> => {
 type Ownership = 'own' | 'renamed' | 'other' | 'invalid'
 
 /**
- * Returns whose head of a tree or an audit log this is. Another log's head is one of before `begin-tree` elsewhere,
- * which also creates a key. With the same key under another name, the log was renamed in the database.
+ * Returns which log signed a head of a tree or an audit log. Another log has another key, for example the log from before
+ * `begin-tree` elsewhere. With the same key under another name, the log was renamed in the database.
  */
 const ownershipOf = (encoded: string, { name, type, publicKey }: VerifierKey): Ownership => {
   try {
